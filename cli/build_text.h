@@ -1,4 +1,4 @@
-// What this program was built of: for `coalprof --version -v` and bug reports.
+// The compilers and libraries of this build, for `coalprof --version -v` and bug reports.
 #pragma once
 
 #include <string>

@@ -43,7 +43,7 @@ std::vector<char*> pointers_into(std::vector<std::string>& texts) {
     return pointers;
 }
 
-// What we ignore or catch is the program's own affair again.
+// Restores the default action of signals that we ignore or catch.
 class SpawnAttributes {
  public:
     SpawnAttributes() {

@@ -46,7 +46,7 @@ void read_both(SavedResult& older, SavedResult& newer, Comparison& comparison) {
     } catch (...) {
         failure = std::current_exception();
     }
-    if (reading.valid()) reading.get();  // what is wrong with the old one is told first
+    if (reading.valid()) reading.get();  // report errors in the old one first
     if (failure) std::rethrow_exception(failure);
 }
 

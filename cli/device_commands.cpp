@@ -23,7 +23,7 @@ std::string plain_text(const Value& value) {
     return text_of(value);
 }
 
-// A large number as people read it, behind it: "62914560 (60 MiB)".
+// A large number with its size in units: "62914560 (60 MiB)".
 std::string with_unit(const std::string& key, const Value& value) {
     const std::string text = plain_text(value);
     const auto* integer = std::get_if<std::int64_t>(&value);

@@ -80,7 +80,7 @@ void refuse_foreign_options(const CLI::App& command, const PatternInfo& pattern)
 
 struct ChosenPlan {
     Plan plan;
-    std::string why;  // this value; empty: it was given, or all cost alike
+    std::string why;  // this value; empty: it was given, or all cost the same
 };
 
 // The value of the sweep that costs most, the first of several: it shows what the pattern is about.
@@ -273,7 +273,7 @@ ExitCode run_explain(const CLI::App& app, const ExplainCommand& command,
         : command.pattern == kernel_word ? explain_kernel(app, command, machine)
                                          : explain_pattern(app, command, machine, warp);
     counting.stop();
-    ResultHead head = head_of(invocation.argv);  // once: every output tells the same time
+    ResultHead head = head_of(invocation.argv);  // once: every output has the same time
     head.machine = describe_machines({machine});
     head.backend = "model";
     const auto document = [&] {
@@ -345,7 +345,7 @@ void add_explain_command(CLI::App& app, Invocation& invocation) {
         "Useful data in bytes: 4MiB, 65536 (default: the "
         "pattern's own; of a formula 4MiB)");
     command->sweep.add_pattern_options_to(*sub, "--variant --order --seed --member --pitch --tile");
-    // Of what a sweep takes in lists, one value is drawn.
+    // A drawing shows one value of each option that takes a list.
     constexpr std::string_view list_mark = ",...";
     for (CLI::Option* option : sub->get_options())
         if (const std::string what = option->get_type_name(); what.ends_with(list_mark))

@@ -1,5 +1,5 @@
-// What the command line came to: one command, ready to run. Every add_*_command() describes its
-// command to CLI11 and, when the user chose it, leaves here what is to be done.
+// The parsed command line: one command, ready to run. Every add_*_command() describes its command
+// to CLI11 and, when the user chose it, stores here what to do.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -13,10 +13,10 @@ namespace coalprof {
 
 struct Invocation {
     std::vector<std::string> argv;     // as typed, program name included
-    std::vector<std::string> program;  // of `run`: what stands behind --
+    std::vector<std::string> program;  // of `run`: the words after --
     std::function<ExitCode()> run;     // set by the chosen command
-    // Of `run`, once its program has ended: the exit code of the command, whatever fails behind it;
-    // 0 stays only where nothing fails.
+    // The exit code of a command that `run` has started, known once it has ended. A later failure
+    // of ours replaces it only if it is 0.
     int code_of_program = 0;
 };
 

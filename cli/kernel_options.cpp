@@ -38,7 +38,7 @@ PtxSource ptx_source(const KernelOptions& options, std::string_view bytes, const
     return source;
 }
 
-// What a NAME can mean, the narrowest first.
+// The meanings of a NAME, the narrowest first.
 using NameTest = std::function<bool(const std::string& symbol)>;
 std::vector<NameTest> tests_for(const std::string& name) {
     std::vector<NameTest> tests{[&name](const std::string& symbol) {

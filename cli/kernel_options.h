@@ -27,7 +27,7 @@ struct KernelOptions {
 // The kernels of the file that fit a machine.
 class KernelFile {
  public:
-    // Of what the file holds; compiles CUDA source. Throws UsageError, Error.
+    // `bytes`: the file's content; CUDA source is compiled. Throws UsageError, Error.
     KernelFile(const KernelOptions& options, std::string_view bytes, const Machine& machine);
     KernelFile(const KernelFile&) = delete;
     KernelFile& operator=(const KernelFile&) = delete;

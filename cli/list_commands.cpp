@@ -55,7 +55,7 @@ bool has_word(std::string_view text, std::string_view word) {
            std::ranges::search(text, word, {}, ascii_lower, ascii_lower).begin() != text.end();
 }
 
-// What nvprof called the counter: all of its names, or those with the word where some have it.
+// nvprof's names of the counter: all, or those that contain the word if some do.
 std::vector<NvprofName> nvprof_names_of(Counter counter, std::string_view word) {
     std::vector<NvprofName> names;
     for (const NvprofName& name : nvprof_names())

@@ -40,7 +40,7 @@ ExitCode print_listing(const std::function<Listing()>& make, const OutputOptions
     for (const OutputTarget& target : targets) refuse_other_formats(target, invocation);
     TextOutputs outputs(targets, output);
     const Listing listing = make();
-    const ResultHead head = head_of(invocation.argv);  // once: every output tells the same time
+    const ResultHead head = head_of(invocation.argv);  // once: every output has the same time
     outputs.write([&](const OutputTarget& target) { return listed_as(target, listing, head); });
     return listing.code;
 }

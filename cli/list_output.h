@@ -1,4 +1,4 @@
-// What lists things is printed in every format that lists have, with the options of all commands.
+// Lists can be printed in every format that supports lists, with the options of all commands.
 #pragma once
 
 #include <functional>

@@ -45,7 +45,7 @@ ExitCode run(coalprof::Invocation& invocation) {
     CLI::App app("Predicts and measures how NVIDIA GPUs coalesce memory accesses.", "coalprof");
     coalprof::describe_command_line(app, invocation);
     std::vector<std::string> words = invocation.argv;
-    // What stands behind `run --` is another program's.
+    // The words after `run --` belong to another program.
     const auto end = std::find(words.begin(), words.end(), "--");
     if (words.size() > 1 && words[1] == "run" && end != words.end()) {
         invocation.program.assign(end + 1, words.end());

@@ -65,7 +65,7 @@ std::uint32_t read_registers(std::uint64_t registers) {
     return static_cast<std::uint32_t>(registers);
 }
 
-// What the options stand for, before they are combined.
+// The options' values, before they are combined.
 struct Combined {
     std::vector<Machine> machines;
     std::vector<std::uint64_t> blocks;
@@ -95,7 +95,7 @@ Combined combined_of(const OccupancyCommand& command) {
     return combined;
 }
 
-// What the kernels need besides threads: as typed, or those of the cubin.
+// The kernels' needs besides threads: as typed, or those of the cubin.
 std::vector<Kernel> kernels_of(const OccupancyCommand& command, const Combined& combined) {
     KernelNeeds needs;
     if (!command.carveout.empty())

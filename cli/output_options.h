@@ -12,7 +12,7 @@
 
 namespace coalprof {
 
-// How text on standard output looks.
+// The look of text on standard output.
 struct LookOptions {
     bool plain = false;
     std::string color = "auto";
@@ -23,7 +23,7 @@ struct LookOptions {
     TableStyle style() const;
 };
 
-// What of a result is shown, in which order, and what is called best: --columns, --sort, --best.
+// --columns, --sort and --best: which parts of a result are shown, and in which order.
 
 struct ViewOptions {
     std::string columns;
@@ -73,16 +73,15 @@ struct OutputOptions {
     static void tell_of_standard_error(CLI::App& command);
     // --source, for results of programs.
     void add_source_to(CLI::App& command);
-    // How text looks and how much is said, for commands without the rest.
+    // The look and the amount of text, for commands without the other options.
     void add_telling_to(CLI::App& command);
-    // Whether standard output was asked for.
+    // True if standard output was asked for.
     bool names_standard_output() const;
-    // Whether --output names it.
+    // True if --output names it.
     bool sends_files_to_standard_output() const;
     // Throws UsageError for unknown formats and for two that contradict each other.
     std::vector<OutputTarget> targets() const;
-    // The targets, opened; what their end has to tell goes to standard error. The options must live
-    // as long.
+    // Opens the targets; warnings at their end go to standard error. The options must live as long.
     Outputs open(const std::vector<OutputTarget>& targets) const;
     // Notes and hints to standard error, silent with --quiet.
     void note(std::string_view line) const;

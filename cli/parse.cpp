@@ -90,7 +90,7 @@ std::string commands_with(const CLI::App& app, const std::string& option) {
         if (std::find(options.begin(), options.end(), option) != options.end())
             names.push_back(other->get_name());
     }
-    // What `explain` takes for a pattern is that pattern's.
+    // A pattern that `explain` takes is that pattern's.
     if (names.size() > 1) std::erase(names, "explain");
     if (names.size() > most) return {};
     std::string list;
@@ -133,7 +133,7 @@ std::string commands_with(const CLI::App& app, const std::string& option) {
     const bool ends_options = std::find(words.begin(), words.end(), "--") != words.end();
     if (command.get_name() == "run" && command.count("PROGRAM") > 0) {
         const std::string program = command.get_option("PROGRAM")->results().front();
-        // What stands behind a program is its own, not ours.
+        // The words after a program are its own.
         if (std::ranges::find(words, program) < std::ranges::find(words, typed))
             refuse_missing_dashes(words, program);
     }
@@ -213,7 +213,7 @@ std::optional<VersionWish> wish_for_version(const std::vector<std::string>& word
 
 constexpr std::size_t help_columns = 80;
 
-// Where the second column of a line of help begins: behind the last run of blanks within its first
+// Where the second column of a line of help begins: after the last run of blanks within its first
 // 26 columns; 0 for running text.
 std::size_t second_column(std::string_view line) {
     if (!line.starts_with("  ")) return 0;
@@ -292,7 +292,7 @@ bool parse_command_line(CLI::App& app, const std::vector<std::string>& argv) {
     const std::vector<Setting> settings = settings_for(app, words);
     if (!settings.empty()) {
         if (says_more(words)) say_settings(settings);
-        // Behind the command's name: `--` may end the options that were typed.
+        // After the command's name: `--` may end the options that were typed.
         for (const Setting& setting : settings) words.insert(words.begin() + 1, setting.words);
     }
     try {
@@ -307,7 +307,7 @@ bool parse_command_line(CLI::App& app, const std::vector<std::string>& argv) {
     } catch (const CLI::ExtrasError&) {
         refuse_extra(app, words);
     } catch (const CLI::ParseError& error) {
-        // What is missing may be there and not have been taken.
+        // A missing argument may be there, but not have been taken.
         if (error.get_name() == "RequiredError" && app.remaining_size(true) > 0)
             refuse_extra(app, words);
         const CLI::App& command = chosen_command(app);
@@ -385,7 +385,7 @@ std::string typed_again(const std::vector<std::string>& words) {
 }
 
 std::string hint_for_option(const CLI::App& command, std::string_view option) {
-    // What nvcc calls it: -Xptxas -dlcm=cg, and -dlcm=cg alone is -d of nothing.
+    // nvcc's spelling: -Xptxas -dlcm=cg. CLI11 would read -dlcm=cg alone as -d.
     if (option == "-Xptxas" && has_option(command, "--dlcm"))
         return "here it is an option of its own: --dlcm cg, --dscm wt";
     if (const CLI::Option* format = command.get_option_no_throw("--format"))

@@ -29,13 +29,13 @@ std::string help_of(const CLI::App& command);
 // Sets thread_count() when it is met.
 CLI::Option* add_threads_to(CLI::App& command);
 
-// What somebody who typed a word that a command does not take may have meant.
+// Suggestions for a word that a command does not take.
 
 // A command line as a shell takes it back: what a hint shows can be typed. `words` begin with the
 // command.
 std::string typed_again(const std::vector<std::string>& words);
 
-// How to come by what an option that `command` lacks promises; empty where nothing is known.
+// Another way to get what an option that `command` lacks promises; empty where none is known.
 std::string hint_for_option(const CLI::App& command, std::string_view option);
 
 // Where the argument that `command` does not take belongs; empty where nothing is known.

@@ -1,4 +1,4 @@
-// `coalprof PATTERN`: one command per entry of the catalog, all alike.
+// `coalprof PATTERN`: one command per entry of the catalog.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -16,10 +16,10 @@
 namespace coalprof {
 namespace {
 
-// A page has many points, and their first warps tell what sort is common.
+// A page has many points, and their first warps show which shape is common.
 constexpr std::uint64_t most_looked_at = 256;
 
-// What the options of the launch were: what the point says, else what the head says of all points.
+// The options of the launch: from the point, else from the head, which holds for all points.
 class Typed {
  public:
     Typed(const ResultHead& head, const NamedValues& parameters)
@@ -43,7 +43,7 @@ class Typed {
     const NamedValues& parameters_;
 };
 
-// How memory is accessed changes no address.
+// The way in which memory is accessed changes no address.
 SweepOptions options_of(const Typed& typed, bool of_pattern) {
     SweepOptions options;
     for (const LaunchOption& option : launch_options())

@@ -10,7 +10,7 @@ namespace coalprof {
 // Throws Error (ExitCode::output). A reader that has left is none: the command goes on, and its
 // exit code says what it found.
 void print_out(std::string_view text);
-// Columns of the terminal behind this descriptor: what COLUMNS says, else the terminal, else 80.
+// Columns of the terminal on this descriptor: from COLUMNS, else the terminal, else 80.
 std::size_t terminal_width(int descriptor);
 
 // Never throws: there is nowhere left to say it. Takes the place of the status. On a terminal,

@@ -21,7 +21,7 @@
 namespace coalprof {
 namespace {
 
-// What takes less needs no word.
+// Shorter runs show no progress.
 constexpr std::chrono::seconds silence{1};
 constexpr std::chrono::milliseconds between{250};
 
@@ -101,7 +101,7 @@ struct Sum {
     double seconds = 0;
 };
 
-// Never destroyed: a thread may still end a step of its own.
+// Never destroyed: a thread may still end a step.
 struct Steps {
     std::mutex mutex;
     std::map<std::string_view, Sum> many;

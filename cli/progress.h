@@ -1,4 +1,5 @@
-// How far a run is: a status line on a terminal, from its second second on and gone when it ends.
+// The progress of a run: a status line on a terminal, shown from its second second on and removed
+// when it ends.
 #pragma once
 
 #include <chrono>
@@ -32,7 +33,7 @@ class StatusLine {
 
     Text text_;
     std::chrono::steady_clock::time_point start_;
-    std::mutex mutex_;  // of what the text tells, too
+    std::mutex mutex_;  // also guards the text
     bool has_stopped_ = false;
     std::condition_variable changed_;
     std::thread thread_;

@@ -39,8 +39,8 @@ class ColumnsOfWarps : public ResultSink {
     SeenCounters seen_;
 };
 
-// The columns of a csv stand in its first line, so they have to be known before the first point.
-// Empty where the first points tell: points of one sweep are alike.
+// The columns of a csv are in its first line, so they must be known before the first point. Empty
+// where the first points decide: points of one sweep have the same counters.
 std::vector<Counter> columns_of_mixed_points(SavedResult& saved) {
     ColumnsOfWarps seen;
     try {

@@ -1,4 +1,4 @@
-// The parts of a result's head that every command fills alike.
+// The parts of a result's head that every command fills in the same way.
 #pragma once
 
 #include <string>

@@ -45,13 +45,13 @@ namespace {
 struct RunCommand {
     std::vector<std::string> program;
     std::string kernel;
-    std::vector<std::string> before;  // words that should stand behind --
+    std::vector<std::string> before;  // words that should follow --
     std::string first = "5";
     std::vector<std::string> ranges;
     std::string counters = "basic";
     bool lines = false;        // they are the table
     bool fast = false;         // one run
-    std::string machine_code;  // kernels of it that get a run of their own; empty: as is worth it
+    std::string machine_code;  // its kernels that get their own run; empty: those that are worth it
     std::string addresses;     // a warps file; empty: none
     OutputOptions output;
 };
@@ -81,7 +81,8 @@ std::string library_path(const std::string& name) {
                     name, program.string(), (program.parent_path() / "lib" / "coalprof").string()));
 }
 
-// What it is, what it reads and what it is given by name: no result is to take their place.
+// Marks the program, the files that it reads and those that options name, so that no result
+// replaces them.
 void note_files_of(const std::vector<std::string>& program) {
     note_input(path_of_program(program.front()));
     note_input("-");
@@ -191,7 +192,7 @@ std::vector<OutputTarget> targets_of(const RunCommand& command) {
     return targets;
 }
 
-// Of the GPU that ran most of the program; none where the driver says nothing of it.
+// The GPU that ran most of the program; none where the driver says nothing about it.
 std::optional<DeviceFacts> facts_of_gpu(const std::vector<KernelSummary>& kernels) {
     if (kernels.empty()) return std::nullopt;
     const GpuInventory inventory = take_inventory();
@@ -251,7 +252,7 @@ std::vector<Warning> not_run_again(std::string_view code, int code_of_program) {
                                  code_of_program)}};
 }
 
-// A run behind the first one. What keeps it from beginning takes nothing from what the first told.
+// A run after the first one. If it cannot begin, the result of the first one stays.
 template <typename Run>
 std::vector<Warning> run_again(std::string_view code, Run run) try {
     if (stop_signal() == 0) {
@@ -343,7 +344,7 @@ ResultHead head_of_run(const RunCommand& command, const Invocation& invocation, 
     return head;
 }
 
-// The run that tells bytes per sector. `code` stays that of the first run, unless this one was
+// The run that measures bytes per sector. `code` stays that of the first run, unless this one was
 // stopped.
 void run_for_use(const RunCommand& command, const std::string& library, ProgramRuns& runs,
                  int& code) {

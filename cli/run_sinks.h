@@ -1,4 +1,4 @@
-// What the points of a run go through on their way to the outputs: progress, budgets, the journal.
+// The stages between the points of a run and its outputs: progress, budgets, the journal.
 #pragma once
 
 #include <functional>
@@ -24,10 +24,11 @@ class RunSinks {
              const OutputOptions& output, std::string_view said_code = {});
 
     ResultSink& sink() { return *progress_; }
-    // In the journal, and behind the points that an earlier run has finished, where the user wants
-    // that and there are some. Throws UsageError where there are none but those of other sweeps.
+    // Keeps points in the journal, after those that an earlier run has finished if the user wants
+    // to resume and there are some. Throws UsageError where the journal holds points of other
+    // sweeps only.
     Keeping keeping();
-    // What a run with this code comes to, with its budgets and --best.
+    // The exit code of a run that ended with `code`, with its budgets and --best.
     ExitCode judged(ExitCode code) {
         const bool lacks_best = code == ExitCode::done && !viewed_->found_best();
         return budgets_->judged(lacks_best ? ExitCode::environment : code);
@@ -38,7 +39,8 @@ class RunSinks {
 
     std::function<void(std::string_view)> note_;
     std::optional<Outputs> outputs_;
-    std::optional<Viewed> viewed_;  // behind the journal: what is held back for order is in there
+    std::optional<Viewed> viewed_;  // after the journal, which has the points that are held back
+                                    // for order
     std::optional<Journal> journal_;
     std::optional<BudgetedRun> budgets_;
     std::optional<Progress> progress_;

@@ -11,7 +11,7 @@
 namespace coalprof {
 namespace {
 
-// Stands behind the one result that is read: lines of a file may belong to several.
+// Refuses a second result: the lines of a file may belong to several.
 class RefuseAnother : public ResultSink {
  public:
     RefuseAnother(std::string file, std::string command)
@@ -30,7 +30,7 @@ class RefuseAnother : public ResultSink {
     std::string command_;
 };
 
-// What a signal cut off is no result, for that reason alone.
+// A file that a signal cut off is not reported as damaged.
 ReadOutcome next_of(ResultReader& reader, ResultSink& sink) {
     try {
         return reader.next(sink);

@@ -18,8 +18,8 @@ class SavedResult {
     // Hands over what is known before the source is read again from its beginning. Throws as
     // read().
     void look(ResultSink& sink);
-    // Hands the result over. Throws UsageError for what is none, and for a second one behind it;
-    // Stopped where a signal ends the reading.
+    // Passes the result on. Throws UsageError where the file holds none or several; Stopped where a
+    // signal ends the reading.
     ReadOutcome read(ResultSink& sink);
 
  private:

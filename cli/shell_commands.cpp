@@ -80,7 +80,7 @@ std::vector<OptionFacts> options_of(const CLI::App& command) {
     return list;
 }
 
-// As the command takes them: some have formats or sets of counters of their own.
+// From the command itself: some commands have their own formats or sets of counters.
 Words values_for(const CLI::App& command, const std::string& option) {
     const std::string& name = command.get_name();
     if (option == "format" && (name == "check" || name == "compare")) {
@@ -96,7 +96,7 @@ Words values_for(const CLI::App& command, const std::string& option) {
     return values_of_option(option);
 }
 
-// What stands behind the command: patterns behind `explain`, else files.
+// Values of arguments: patterns after `explain`, else files.
 Words arguments_of(const CLI::App& app, const CLI::App& command) {
     Words words;
     if (command.get_name() == "explain" || command.get_name() == "help") {

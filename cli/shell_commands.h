@@ -5,7 +5,7 @@
 
 namespace coalprof {
 
-// What every manual page says below its options: variables, files, exit codes.
+// The sections of every manual page after its options: variables, files, exit codes.
 
 struct ManualEntry {
     std::string_view term;

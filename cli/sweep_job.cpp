@@ -69,8 +69,8 @@ std::vector<int> devices_or_all(std::vector<int> indices) {
 
 bool is_watched() { return ::isatty(STDOUT_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1; }
 
-// Whether a remark was made in the last 24 hours, by this or another run of the user; now it is. No
-// folder to keep that in: it was not.
+// True if this or another run of the user made a remark in the last 24 hours; records that it is
+// made now. False without a folder to record that in.
 bool was_said_today(const char* remark) {
     namespace fs = std::filesystem;
     const char* cache = std::getenv("XDG_CACHE_HOME");
@@ -125,7 +125,7 @@ ExitCode judged(ExitCode code, const MachineOptions& machine, const Devices& dev
     return demanded && !had && code == ExitCode::done ? ExitCode::environment : code;
 }
 
-// Without --dlcm each machine does what it always does: the result says what that is.
+// Without --dlcm each machine uses its default, which the result names.
 void add_usual_modifier(SweepFacts& sweep, const std::vector<Machine>& machines,
                         const PlannedPoint& first) {
     if (find_value(sweep.settings, "dlcm") || find_value(first.parameters, "dlcm")) return;
@@ -142,14 +142,14 @@ void add_usual_modifier(SweepFacts& sweep, const std::vector<Machine>& machines,
     sweep.more.emplace_back("dlcm", text);
 }
 
-// What is known of the points before the first is answered. Nothing where a signal asks to stop
-// meanwhile: then the result has none.
+// Facts about the points, known before the first is answered. Empty where a signal asks to stop
+// before that.
 struct CheckedPoints {
     AccessSet accesses;
     PlannedPoint first;
 };
 
-// None where a signal asks to stop meanwhile.
+// None where a signal asks to stop first.
 std::uint64_t warps_walked(const SweptPoints& points) {
     try {
         return points.warps_walked();
@@ -199,7 +199,7 @@ DeviceLeg leg_for(const DeviceAccess& device, bool is_one_of_several, const Swee
             .launcher = launcher,
             .collector = device.collector.get(),
             .no_counters = device.no_counters,
-            // Of all points together, so that one session reads them.
+            // Counters of all points, so that one session reads them.
             .wanted = [all = counters_of(options.counters, accesses)](AccessSet) { return all; },
             .accesses = accesses,
             .repeats = options.repeats(),

@@ -1,5 +1,5 @@
-// What all commands that sweep have in common: points are checked, a GPU is opened where there is
-// one and it is wanted, and the result goes to the outputs.
+// The part that all sweeping commands share: points are checked, a GPU is opened where there is one
+// and it is wanted, and the result goes to the outputs.
 #pragma once
 
 #include <functional>

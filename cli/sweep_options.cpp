@@ -18,8 +18,8 @@
 namespace coalprof {
 namespace {
 
-// Whether the launch's blocks and its bytes are both asked for where one is swept: each follows
-// from the other.
+// Throws where both the launch's blocks and its bytes are given and one is swept: each follows from
+// the other.
 void require_one_extent(const Sweep& sweep) {
     const auto refuse = [](const char* option) {
         throw UsageError(
@@ -43,7 +43,7 @@ std::string help_of(const LaunchOption& option, OptionValues values, std::string
 
 }  // namespace
 
-// What plain numbers count.
+// The unit of plain numbers.
 std::string typed_units(const PatternInfo& pattern) {
     if (pattern.typed_in_elements || pattern.unit == "elements")
         return " in elements; with a unit, 512B..4KiB*2, in bytes";

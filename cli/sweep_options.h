@@ -1,4 +1,4 @@
-// The options of a sweep as typed, and what they mean. CLI11 only collects text here: its own
+// The options of a sweep as typed, and their meaning. CLI11 only collects text here: its own
 // conversions turn -1 into 2^64-1 and 010 into 8.
 #pragma once
 
@@ -16,13 +16,13 @@
 
 namespace coalprof {
 
-// What options take, for their help: lists and ranges, or one value.
+// The values of an option, for its help: lists and ranges, or one value.
 enum class OptionValues : std::uint8_t { several, one };
 
 struct SweepOptions {
     std::string range;
     std::string range_option = "--range";  // what messages call it
-    // What was typed of the options of core/pattern/launch_options.h, by their keys.
+    // The typed values of the options in core/pattern/launch_options.h, by their keys.
     std::map<std::string_view, std::string> typed;
     std::string text_of(std::string_view key) const {
         const auto text = typed.find(key);
@@ -35,7 +35,8 @@ struct SweepOptions {
     // Those of --variant --order --seed --member --pitch --tile that `names` holds.
     void add_pattern_options_to(CLI::App& command, std::string_view names);
     void add_range_to(CLI::App& command, const PatternInfo& pattern);
-    // What does not depend on a pattern: op, type, shape and cache settings. Throws UsageError.
+    // The part that does not depend on a pattern: op, type, shape and cache settings. Throws
+    // UsageError.
     Sweep settings(std::uint64_t default_size_bytes = LaunchShape().size_bytes) const;
     // The same with the pattern and its values; machines are left out. Throws UsageError.
     Sweep sweep_of(const PatternInfo& pattern) const;
@@ -72,13 +73,13 @@ struct MachineOptions {
     int only_device_index(std::string_view what) const;
     // None: the whole sweep.
     std::optional<Shard> chosen_shard() const;
-    // Throws UsageError where about so many warps, evaluated one by one, are more than were asked
-    // for.
+    // Throws UsageError where evaluating this many warps one by one takes longer than the user
+    // allowed.
     void require_patience(std::uint64_t warps) const;
     std::vector<Machine> machines() const;  // each once; the H200 where none is named
 };
 
-// Adds it where it is not there yet: what a machine is called tells it from the others.
+// Adds it unless it is there already; its name identifies it.
 void add_machine(std::vector<Machine>& machines, const Machine& machine);
 
 }  // namespace coalprof

@@ -31,7 +31,7 @@ std::string version_text(int version) {
     return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
 }
 
-// What the carveout chooses among: "0/256, 8/248, ...".
+// The values that the carveout can have: "0/256, 8/248, ...".
 std::string splits_of(const Machine& machine) {
     std::string text;
     for (const L1Split& split : machine.rules->l1.splits)
@@ -165,7 +165,7 @@ namespace {
 
 using Name = std::pair<Counter, std::string_view>;
 
-// Ratios, which we derive and Nsight Compute has as metrics of their own. Source: its list for
+// Ratios, which we derive and which are separate metrics in Nsight Compute. Source: its list for
 // GH100, `ncu --query-metrics --chips gh100`, CUDA 13.0.
 constexpr std::array derived{
     Name{Counter::load_sectors_per_request,

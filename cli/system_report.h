@@ -1,4 +1,4 @@
-// What this machine has for measuring: asked of kernels and cupti where this build has them.
+// This machine's means to measure, from kernels and cupti where this build has them.
 #pragma once
 
 #include <optional>
@@ -32,7 +32,7 @@ std::vector<Diagnosis> diagnose();
 // order of loading.
 std::vector<std::string> loaded_cuda_libraries();
 
-// What Nsight Compute calls our counters (ncu --metrics).
+// Nsight Compute's names of our counters (ncu --metrics).
 
 // Empty: it has none, or this build knows none.
 std::string_view nsight_name_of(Counter counter);

@@ -31,7 +31,7 @@ struct WarpsCommand {
     OutputOptions output;
 };
 
-// What the numbers of a .npy file are. Throws UsageError.
+// The meaning of the numbers of a .npy file. Throws UsageError.
 NpyWarps npy_warps(const WarpsCommand& command) {
     NpyWarps npy;
     if (!command.op.empty()) npy.op = read_warp_op(command.op, "--op");
@@ -65,7 +65,7 @@ std::vector<Counter> csv_columns(const WarpsCommand& command, const Machine& mac
     return seen.in_output_order();
 }
 
-// What a histogram is read by: how many requests, and what each takes.
+// The columns of a histogram's totals: how many requests, and the cost of each.
 std::vector<Counter> columns_of_totals(const WarpsCommand& command) {
     std::vector<Counter> columns;
     for (const WarpOp& op : ops_in_warps_file(command.file, npy_warps(command))) {

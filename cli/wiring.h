@@ -1,5 +1,5 @@
-// Joins core with kernels and cupti: the only place that knows both, and whether this build has
-// them at all.
+// Connects core with kernels and cupti: the only place that knows both, and that knows if this
+// build has them at all.
 #pragma once
 
 #include <future>
@@ -26,7 +26,7 @@ struct DeviceAccess {
     DeviceAccess& operator=(DeviceAccess&&) = default;
 };
 
-// What is wanted of a GPU, so that it can be made ready while the driver starts.
+// The features wanted of a GPU, so that it can be prepared while the driver starts.
 struct DeviceRequest {
     int index = 0;
     std::vector<Plan> ahead = {};  // their kernels are compiled
@@ -41,11 +41,11 @@ struct DeviceRequest {
 // Does not throw for want of a GPU or of counters. Throws NoSuchDeviceError where there are GPUs,
 // but none of this index.
 DeviceAccess open_device(const DeviceRequest& request);
-// How many GPUs this process may use.
+// The number of GPUs that this process may use.
 int count_devices();
 
-// What --counters names for launches that do this: `basic`, `memory`, `all`, `none` or keys.
-// Throws UsageError for anything else.
+// The counters that --counters names for launches with these accesses: `basic`, `memory`, `all`,
+// `none` or keys. Throws UsageError for anything else.
 std::vector<Counter> counters_of(const std::string& text, AccessSet accesses);
 // The keys that were listed one by one; none when `text` names a set.
 std::vector<Counter> counters_listed(const std::string& text);

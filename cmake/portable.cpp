@@ -1,6 +1,6 @@
-// What release builds ask of the C library beyond glibc 2.28 (RHEL 8), by what 2.28 has.
-// scripts/package links this file, before libstdc++.a; tests/cli/binary_test.py reads which
-// versions came of it.
+// Functions of the C library that are newer than glibc 2.28 (RHEL 8) and that release builds need,
+// made from what 2.28 has. scripts/package links this file, before libstdc++.a;
+// tests/cli/binary_test.py checks the versions in the result.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sys/random.h>
@@ -17,8 +17,8 @@
 // For this program alone: libraries that it loads keep those of the C library. The attribute is
 // ignored for functions that the compiler knows.
 #define HIDDEN(name) __asm__(".hidden " #name)
-// glibc 2.29 gave these a version of their own because they no longer call matherr(); the values
-// are the same.
+// glibc 2.29 gave these a new version because they no longer call matherr(); the values are the
+// same.
 #define OF_OLDEST(name, parameters, arguments)             \
     HIDDEN(name);                                          \
     double oldest_##name parameters;                       \
@@ -32,11 +32,11 @@ OF_OLDEST(log, (double x), (x))
 OF_OLDEST(log2, (double x), (x))
 OF_OLDEST(pow, (double x, double y), (x, y))
 
-// Of glibc 2.32: whether atomic operations can be left out. They cannot.
+// glibc 2.32: true if atomic operations can be left out. They cannot.
 HIDDEN(__libc_single_threaded);
 char __libc_single_threaded = 0;
 
-// Of glibc 2.36, which std::random_device reads; getrandom() is as good.
+// glibc 2.36; std::random_device reads it. getrandom() is as good.
 HIDDEN(arc4random);
 std::uint32_t arc4random() {
     std::uint32_t value = 0;
@@ -45,8 +45,8 @@ std::uint32_t arc4random() {
     return value;
 }
 
-// Of glibc 2.30, by which std::condition_variable waits for steady_clock. Older ones wait for a
-// time of day; std::condition_variable looks at its own clock again.
+// glibc 2.30; std::condition_variable waits for steady_clock with it. Older ones wait for a time of
+// day; std::condition_variable looks at its own clock again.
 HIDDEN(pthread_cond_clockwait);
 int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
                            const timespec* until) {

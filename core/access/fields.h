@@ -1,9 +1,9 @@
-// Fields of a text line, sixteen characters at a time: where the next one ends, and what number it
-// is. This is how the warps file is read fast: SSE2, which every x86-64 has, and plain loops
+// Fields of a text line, sixteen characters at a time: where the next one ends, and which number it
+// is. This makes the reader of warps files fast: SSE2, which every x86-64 has, and plain loops
 // elsewhere.
 //
-// 64 bytes in front of a field and behind it must be readable (their values do not matter), and
-// some byte at or behind its end must be a blank or a control character.
+// 64 bytes before and after a field must be readable (their values do not matter), and some byte at
+// or after its end must be a blank or a control character.
 #pragma once
 
 #include <bit>
@@ -98,7 +98,7 @@ alignas(32) inline constexpr std::uint8_t keep_last[32] = {
 inline bool read_decimal(const char* end, std::size_t count, std::uint64_t& value) {
     const __m128i digits =
         _mm_and_si128(_mm_sub_epi8(load(end - 16), all('0')), load(keep_last + count));
-    // Neighbours are joined three times: tens, hundreds, ten thousands.
+    // Neighbours are combined three times: into tens, hundreds, ten thousands.
     const __m128i tens = _mm_and_si128(digits, _mm_set1_epi16(0x00FF));
     const __m128i pairs = _mm_add_epi16(_mm_mullo_epi16(tens, _mm_set1_epi16(10)),  //
                                         _mm_srli_epi16(digits, 8));

@@ -57,7 +57,7 @@ void each_group(std::uint32_t active_lanes, std::uint32_t size, Visit visit) {
     }
 }
 
-// How many different blocks of 2^shift bytes the addresses of `lanes` start in.
+// The number of different blocks of 2^shift bytes in which the addresses of `lanes` start.
 inline std::uint32_t distinct_blocks(const WarpAccess& access, std::uint32_t lanes,
                                      std::uint32_t shift) {
     // Most patterns never step back: there every change is a new block and no set is needed.

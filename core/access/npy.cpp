@@ -16,7 +16,7 @@ std::size_t byte_of(std::string_view bytes, std::size_t at) {
     return static_cast<unsigned char>(bytes[at]);
 }
 
-// What stands behind 'key': in the header, which is a dictionary of Python's.
+// The text after 'key': in the header, which is a Python dictionary.
 std::string_view value_of_key(std::string_view header, std::string_view key) {
     const std::size_t at = header.find(key);
     if (at == header.npos) return {};

@@ -15,7 +15,7 @@ inline constexpr std::uint32_t all_lanes = 0xFFFF'FFFFu;
 inline constexpr std::uint64_t sector_bytes = 32;
 inline constexpr std::uint64_t line_bytes = 128;
 
-// How an instruction is counted. `atomic` returns its result, `reduce` does not.
+// Counting treats these kinds separately. `atomic` returns its result, `reduce` does not.
 enum class AccessKind : std::uint8_t { load, store, atomic, reduce };
 constexpr bool is_load_or_store(AccessKind kind) {
     return kind == AccessKind::load || kind == AccessKind::store;

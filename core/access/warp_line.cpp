@@ -23,7 +23,7 @@ constexpr std::array ops{
     WarpOp{AccessKind::atomic, Space::global}, WarpOp{AccessKind::reduce, Space::global},
     WarpOp{AccessKind::load, Space::shared},   WarpOp{AccessKind::store, Space::shared},
 };
-// Of each op, in its order.
+// In the order of `ops`.
 constexpr std::array<std::string_view, ops.size()> op_words{
     "load", "store", "atomic", "reduce", "shared_load", "shared_store"};
 
@@ -58,7 +58,7 @@ class LineParser {
     }
 
  private:
-    // The byte behind the line is no blank: these loops end there.
+    // The byte after the line is no blank: these loops end there.
     void skip_blanks() {
         while (is_blank(*at_)) ++at_;
     }
@@ -162,8 +162,8 @@ class LineParser {
         check_addresses(bits);
     }
 
-    // Up to 16 digits, 0x and up to 16 hexadecimal digits, or '-', and a blank or the line's end
-    // behind it.
+    // Up to 16 digits, 0x and up to 16 hexadecimal digits, or '-', followed by a blank or the
+    // line's end.
     bool read_usual(const char* first, const char* end, bool& is_active,
                     std::uint64_t& address) const {
         if (!is_blank(*end) && end != end_) return false;

@@ -1,4 +1,4 @@
-// One line of a warps file: the parser behind WarpsReader (see warps_file.h for the format).
+// The parser of one line of a warps file, for WarpsReader (see warps_file.h for the format).
 #pragma once
 
 #include <string_view>
@@ -8,9 +8,8 @@
 namespace coalprof {
 
 // Parses `text`, a line without its end, of `file_name`; line.number is the caller's. The byte
-// behind it must be a newline, CR or 0, and field_margin_bytes in front of and behind it must be
-// readable (see fields.h). False: a blank or comment line. Throws UsageError naming file, line and
-// column.
+// after it must be a newline, CR or 0, and field_margin_bytes before and after it must be readable
+// (see fields.h). False: a blank or comment line. Throws UsageError naming file, line and column.
 bool parse_warp_line(std::string_view text, std::string_view file_name, WarpLine& line);
 // The same up to the op, where it ends: of line.access, kind and space.
 bool parse_warp_op(std::string_view text, std::string_view file_name, WarpLine& line);

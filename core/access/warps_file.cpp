@@ -15,7 +15,7 @@ namespace {
 
 // Large enough that calls of read() cost nothing, small enough to stay in a core's L2 cache.
 constexpr std::size_t block_bytes = 128 << 10;
-static_assert(block_bytes > most_warps_line_bytes + 2);  // or a long line could not be told
+static_assert(block_bytes > most_warps_line_bytes + 2);  // or a long line could not be detected
 
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
@@ -72,7 +72,7 @@ bool WarpsReader::next_text(std::string_view& text, Wait wait) {
 
 // Sets line_end_ to the newline that ends the next line, after reading on where that is needed.
 bool WarpsReader::find_line_end(Wait wait) {
-    std::size_t without = 0;  // so many bytes from begin_ on hold no newline
+    std::size_t without = 0;  // number of bytes from begin_ on without a newline
     while (true) {
         const char* from = buffer_.data() + begin_ + without;
         const std::size_t bytes = end_ - begin_ - without;
@@ -91,7 +91,7 @@ bool WarpsReader::find_line_end(Wait wait) {
     return true;
 }
 
-// Moves what is left to the front of the buffer and reads behind it. False at the end of the input.
+// Moves the rest to the front of the buffer and reads more after it. False at the end of the input.
 bool WarpsReader::refill() {
     char* front = buffer_.data() + field_margin_bytes;
     const std::size_t left = end_ - begin_;

@@ -47,7 +47,7 @@ struct WarpLine {
 // other ops and widths, or no active lane.
 std::optional<std::string> warps_file_line(std::string_view name, const WarpAccess& access);
 
-// Whether reading may wait for input that is not there yet.
+// `yes`: reading may wait for input that is not there yet.
 enum class Wait : std::uint8_t { no, yes };
 
 class WarpsReader {

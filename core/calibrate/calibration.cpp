@@ -19,10 +19,10 @@ namespace coalprof {
 
 namespace {
 
-// All launches are timed in turn, and again: what changes meanwhile is seen, and the steps of the
-// GPU's clock average out. Each time in a context of its own: in one all launches start up to
-// 0.16 us sooner than in another, as long as it lives (docs/measurements/h200/contexts.txt). Starts
-// of 15 contexts together differ by 0.7 % from run to run.
+// All launches are timed in order, and again: changes during the run are seen, and the steps of the
+// GPU's clock average out. Each round has a new context: within one, all launches start up to 0.16
+// us sooner than in another, as long as it lives (docs/measurements/h200/contexts.txt). Starts of
+// 15 contexts together differ by 0.7 % from run to run.
 constexpr std::size_t rounds = 15;
 constexpr std::uint64_t repeats_of_round = 25;
 
@@ -30,8 +30,8 @@ constexpr std::uint64_t repeats_of_round = 25;
 constexpr double least_told_seconds = 10e-6;
 constexpr double most_drift = 0.05;
 constexpr double most_drifting = 0.1;  // of the launches
-// Processes take turns on a GPU: a launch during which another had its turn takes that much longer,
-// while the medians stay as they are.
+// Processes share a GPU in time slices: a launch that another one interrupts takes longer by a
+// slice, while the medians stay as they are.
 constexpr double least_turn_seconds = 2e-4;
 constexpr double least_turn = 0.2;      // of the launch
 constexpr double most_delayed = 0.005;  // of the rounds
@@ -71,7 +71,7 @@ void time_once(KernelLauncher& launcher, Asked& one) {
     }
 }
 
-// Of the rounds' medians, in order, without the lowest and the highest quarter.
+// The mean of the rounds' medians, which are sorted, without the lowest and the highest quarter.
 double middle_mean(std::span<const Timing> sorted) {
     const std::span<const Timing> middle =
         sorted.subspan(sorted.size() / 4, sorted.size() - 2 * (sorted.size() / 4));

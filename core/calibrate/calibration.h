@@ -1,4 +1,4 @@
-// `coalprof calibrate`: launches timed on the GPU present, and the rates that they tell.
+// `coalprof calibrate`: launches timed on the GPU present, and the rates that follow from them.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ struct Calibration {
 // could be timed; Stopped.
 Calibration calibrate(KernelLauncher& launcher);
 
-// What kept the GPU from giving the same answer twice; empty: nothing.
+// The reason why the GPU did not give the same answer twice; empty: it did.
 std::string disturbance_in(std::span<const TimedProbe> launches);
 
 // A calibration as a machine file: a list that every format of lists can hold; as JSON it is read

@@ -96,7 +96,7 @@ void add_small(Probes& probes) {
             probes.add("offset", 0, load, f32, size, {.is_warm = is_warm});
     probes.add("offset", 0, rmw, f32, 64 * kibibyte, {.is_warm = true});
     probes.add("offset", 0, load, f32, 64 * kibibyte, {.block = 1024, .is_warm = true});
-    // What a flush before a launch adds is little: several tell it.
+    // A flush before a launch adds little: several launches measure it.
     probes.add("offset", 0, load, u8, 64 * kibibyte);
     probes.add("offset", 0, load, f64, 64 * kibibyte, {.block = 64});
     probes.add("offset", 0, load, f32x4, 64 * kibibyte, {.per_thread = 2});
@@ -162,8 +162,8 @@ void add_l2(Probes& probes, const Sizes& sizes) {
     probes.add("scatter", near, store, u8, near / 2, {.per_thread = 4, .is_warm = true});
     probes.add("transpose", 4096, copy, f32, middle);
     probes.add("transpose", 1024, copy, f64, middle);
-    // What L2 holds, over and over: long launches that tell what its requests take, of one sector
-    // or of four, from what its sectors take.
+    // Data that L2 holds, again and again: long launches that separate the cost of its requests, of
+    // one sector or of four, from that of its sectors.
     const auto again = [](std::string_view index, std::uint64_t elements) {
         return fmt::format("{} & {}", index, elements - 1);
     };
@@ -240,7 +240,7 @@ void add_near_memories(Probes& probes, const Sizes& sizes) {
     probes.add("scatter", 4 * kibibyte, load, f32x4, middle, {.is_warm = true});
 }
 
-// What kernels do every day, for what no part alone tells.
+// Everyday kernels, for effects that no single part shows.
 void add_mixture(Probes& probes, const Sizes& sizes) {
     const auto [near, middle, far] = sizes;
     probes.add("soa", 16, copy, f32, middle, {.per_thread = 2});

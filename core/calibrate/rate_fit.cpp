@@ -11,14 +11,14 @@
 namespace coalprof {
 namespace {
 
-// Of a launch's duration by the model at its best, as a share: the median error over the launches
-// of tests/data is 5 %.
+// The model's error at its best, as a share of a launch's duration: the median over the launches of
+// tests/data is 5 %.
 constexpr double model_error = 0.05;
 // Errors from here on count by their size and not by its square: the model is wrong there, and not
 // the rates.
 constexpr double largest_error = 2 * model_error;
-// How far rates of two GPUs are apart, as a logarithm: a guess, a factor of 1.6. How long a launch
-// takes to start belongs to the host, of which another one tells less.
+// How much rates of two GPUs differ, as a logarithm: a guess, a factor of 1.6. The start of a
+// launch depends on the host, so that another host's value says less.
 double prior_width(const RateInfo& rate) {
     const bool is_of_host =
         rate.value == &Rates::start_seconds || rate.value == &Rates::flushed_start_seconds;
@@ -81,7 +81,7 @@ class Problem {
         return sum;
     }
 
-    // Of one launch: the share by which it becomes longer when a rate grows by a share.
+    // For one launch: the share by which it becomes longer when a rate grows by a share.
     Vector slopes(const TimedWork& launch, const Rates& at) const {
         constexpr double step = 1e-4;
         const double before = std::log(duration_of(launch.work, at).seconds);
@@ -181,7 +181,7 @@ std::vector<std::size_t> most_telling(const std::vector<Vector>& slopes, std::si
     return order;
 }
 
-// How far off each rate of the problem may be.
+// The uncertainty of each rate of the problem.
 Vector doubts_at(const Problem& problem, const Rates& at) {
     Matrix squares;
     Vector pull;
@@ -196,7 +196,7 @@ Vector doubts_at(const Problem& problem, const Rates& at) {
     return doubts;
 }
 
-// Those of them that launches tell better than a look at another GPU does.
+// The rates that launches determine better than a look at another GPU does.
 std::vector<RateInfo> told_rates(const Problem& problem, const Rates& at) {
     const Vector doubts = doubts_at(problem, at);
     std::vector<RateInfo> told;

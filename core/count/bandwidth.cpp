@@ -59,7 +59,7 @@ std::uint32_t fetched_bytes(const Rules& rules, const CachePolicy& cache) {
     return std::max(l1, l2);
 }
 
-// What instructions of `kind` touch on one array, each block once.
+// Bytes that instructions of `kind` touch on one array, each block once.
 std::optional<std::uint64_t> bytes_touched(const Program& program, std::uint32_t array,
                                            AccessKind kind, std::uint64_t block_bytes) {
     std::vector<Instruction> instructions;

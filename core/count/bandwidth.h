@@ -1,9 +1,8 @@
-// Predicted bandwidth: the share of device-memory traffic that is useful, times what the board
-// sustains of its peak. An estimate for launches that L2 cannot hold and whose time device memory
-// decides: it comes near what a kernel with many loads in flight reaches, and a kernel with few
-// stays below it. The traffic rules are hardware's, the fraction is stated with its source. What
-// this cannot tell (launches that fit in L2, reuse that depends on what caches still hold, atomics)
-// is Unavailable.
+// Predicted bandwidth: the share of device-memory traffic that is useful, times the share of its
+// peak that the board sustains. An estimate for launches that L2 cannot hold and whose time device
+// memory decides: a kernel with many loads in flight comes close to it, and a kernel with few stays
+// below it. The traffic rules are hardware's, the fraction is stated with its source. Other
+// launches (that fit in L2, that reuse what caches may still hold, with atomics) are Unavailable.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +34,7 @@ struct Traffic {
 std::variant<Traffic, Unavailable> predict_traffic(const Rules& rules, const Program& program,
                                                    const CachePolicy& cache);
 
-// What L2 fetches from device memory at a time.
+// The bytes that L2 fetches from device memory at a time.
 std::uint32_t l2_fill_bytes(const Rules& rules, const CachePolicy& cache);
 
 // Useful bytes per second: efficiency x sustained fraction x peak of the machine's board. Holds a

@@ -71,7 +71,7 @@ std::uint32_t word_bank_of(std::uint64_t address) {
     return static_cast<std::uint32_t>(address / 4 % 32);
 }
 
-// What atomics send on: packets (L2 requests) and the sectors of all packets.
+// The traffic of atomics: packets (L2 requests) and the sectors of all packets.
 struct Packets {
     std::uint64_t count = 0;
     std::uint64_t sectors = 0;
@@ -143,7 +143,7 @@ void GlobalCounts::add(const GlobalCounts& other, std::uint64_t times) {
     traffic_doubts |= other.traffic_doubts;
 }
 
-// What is compiled once for each kind of processor.
+// Compiled once for each kind of processor.
 struct Coalescer::Body {
     // The tag stage of a warp, and the passes of the data stage when each tag wavefront goes
     // through on its own, as a cold load's do. A tag wavefront holds at most one line of each tag

@@ -1,9 +1,9 @@
-// The coalescer of compute capability 7.0 and later: one global-memory instruction of one warp in,
-// what L1's tag stage and L2 see out. Pure arithmetic on 32 addresses, exact where the hardware is
-// deterministic; what cannot be told is a Doubt, never a number.
+// The coalescer of compute capability 7.0 and later: from one global-memory instruction of one warp
+// to the counts that L1's tag stage and L2 see. Pure arithmetic on 32 addresses, exact where the
+// hardware is deterministic; counts that are not known are a Doubt, never a number.
 //
-// Source of every rule here: single-warp launches on an NVIDIA H200 (cc 9.0, driver 580.159,
-// CUDA 13.0, Nsight Compute 2025.3.1, 2026-11-20); docs/how-it-works.md tells each rule's evidence.
+// Source of every rule here: single-warp launches on an NVIDIA H200 (cc 9.0, driver 580.159, CUDA
+// 13.0, Nsight Compute 2025.3.1, 2026-11-20); docs/how-it-works.md has each rule's evidence.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@
 
 namespace coalprof {
 
-// Why some count of a warp (or of a sum over warps) cannot be told. A set, one bit each.
+// Reasons why some count of a warp (or of a sum over warps) is not known. A set, one bit each.
 enum class Doubt : std::uint8_t {
     tag_hash_unknown = 1,   // the machine's hash of tag banks is not known
     wide_window = 2,        // lines in different 16 GiB windows: hash bits above are not known
@@ -63,7 +63,7 @@ class Coalescer {
     // The same for launches whose warps differ in more ways than can be gone through: what depends
     // on the hash is in doubt.
     Coalescer without_hash() const;
-    // Whether counts depend on address bits above the line (through the hash of the tag banks).
+    // True if counts depend on address bits above the line (through the hash of the tag banks).
     bool hashes_lines() const { return hash_.is_known; }
 
  private:

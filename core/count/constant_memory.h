@@ -10,7 +10,7 @@
 
 namespace coalprof {
 
-// Of one instruction of one warp, or a sum.
+// Counts of one instruction of one warp, or a sum.
 struct ConstantCounts {
     std::uint64_t requests = 0;  // passes through the constant cache
     void add(const ConstantCounts& other, std::uint64_t times = 1);

@@ -59,7 +59,7 @@ struct RunsOf {
     std::optional<ByteRuns> operator()(const std::shared_ptr<const CustomFormula>& f) const {
         const std::optional<Period> period = f->period();
         if (!period || period->threads != 1) return std::nullopt;
-        // Runs are told upwards: an index that goes down ends where its run begins.
+        // Runs are stated upwards: an index that goes down ends where its run begins.
         const bool goes_down = static_cast<std::int64_t>(period->advance) < 0;
         std::uint64_t first = 0;
         f->evaluate(goes_down ? threads - 1 : 0, 1, &first);

@@ -1,5 +1,6 @@
-// How many aligned blocks (lines, sectors, what L2 fetches) the accesses of a whole launch touch,
-// each counted once: what reaches device memory when caches merge what neighbouring warps share.
+// The number of aligned blocks (lines, sectors, L2's fetches) that the accesses of a whole launch
+// touch, each counted once: those that reach device memory when caches merge what neighbouring
+// warps share.
 #pragma once
 
 #include <cstdint>

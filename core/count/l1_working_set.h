@@ -1,6 +1,6 @@
-// What L1 has to hold at a time so that warps which share lines find them there. An estimate from
-// documented sizes: it takes the first threads of a launch, as many as a multiprocessor runs at
-// once, for typical, and registers for no limit.
+// The bytes that L1 must hold at a time so that warps which share lines find them there. An
+// estimate from documented sizes: it takes the first threads of a launch, as many as a
+// multiprocessor runs at once, for typical, and registers for no limit.
 #pragma once
 
 #include <cstdint>

@@ -182,7 +182,7 @@ namespace {
 
 // Below, a unit is a line or a sector.
 
-// Whether shifting [low, high] by `advance`, `times` times over, ever puts two copies on one unit,
+// True if shifting [low, high] by `advance`, `times` times over, ever puts two copies on one unit,
 // starting from any of the alignments that `alignment_step` (a divisor) lets `low` have.
 bool copies_share_a_unit(Extent extent, const Repetition& repetition, std::uint64_t alignment_step,
                          std::uint64_t unit_bytes) {
@@ -197,8 +197,8 @@ bool copies_share_a_unit(Extent extent, const Repetition& repetition, std::uint6
     return false;
 }
 
-// Whether the first extent ends on another unit than the second begins on, wherever moves by
-// multiples of `step` (a divisor of a unit) take both.
+// True if the first extent ends on another unit than the second begins on, wherever multiples of
+// `step` (a divisor of a unit) move both.
 bool ends_before(const Extent& first, const Extent& second, std::uint64_t step,
                  std::uint64_t unit_bytes) {
     for (std::uint64_t move = 0; move < unit_bytes; move += step)
@@ -206,14 +206,14 @@ bool ends_before(const Extent& first, const Extent& second, std::uint64_t step,
     return true;
 }
 
-// Warps that lie apart in one stretch of memory, and the repetition that they have in common.
+// Warps with gaps between them in one stretch of memory, and the repetition that they share.
 struct Stretch {
     Extent extent;
     Repetition near;
 };
 
 // Takes a warp into the stretch where it follows without a gap: the halves of a row of 64 elements
-// are repeated together, and would be told in two stretches that run through each other.
+// are repeated together, and would otherwise be two overlapping stretches.
 bool extend(Stretch& stretch, const Extent& next, const Repetition& near, const Repetition& far,
             std::uint64_t unit_bytes) {
     if (next.low != stretch.extent.high + 1 || near.times != stretch.near.times ||
@@ -226,8 +226,8 @@ bool extend(Stretch& stretch, const Extent& next, const Repetition& near, const 
     return true;
 }
 
-// The larger of two repetitions is told second, so that what it repeats is one stretch of memory.
-// Which one is larger the pattern does not say: both orders are tried where they come to the same.
+// The larger of two repetitions is the second one, so that it repeats one stretch of memory. The
+// pattern does not say which one is larger: both orders are tried where they give the same.
 enum class Order { inner_first, outer_first };
 
 bool is_proven_apart(const Program& program, const Placement& placement,
@@ -260,7 +260,7 @@ bool is_proven_apart(const Program& program, const Placement& placement,
     if (too_many) return false;
     if (stretches.empty()) return true;
 
-    std::vector<Extent> covered;  // each with its near repetitions
+    std::vector<Extent> covered;  // each with its inner repetitions
     for (const Stretch& stretch : stretches) {
         if (copies_share_a_unit(stretch.extent, stretch.near, outer.advance_bytes, unit_bytes))
             return false;
@@ -279,8 +279,8 @@ bool is_proven_apart(const Program& program, const Placement& placement,
     return !copies_share_a_unit({covered.front().low, covered.back().high}, outer, 0, unit_bytes);
 }
 
-// Tiles that lie side by side, and rows of them of whole units: warps that take whole rows share
-// none. The stretches of such warps run through each other, so that is_proven_apart() cannot tell.
+// Adjacent tiles, and rows of them of whole units: warps that take whole rows share none. The
+// stretches of such warps overlap, so that is_proven_apart() cannot decide.
 bool takes_rows_of_whole_units(const Program& program, const Placement& placement,
                                const Instruction& instruction, std::uint64_t unit_bytes) {
     const auto* tiles = std::get_if<Tiles>(&instruction.formula);

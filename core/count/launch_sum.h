@@ -18,7 +18,7 @@
 
 namespace coalprof {
 
-// What a count may depend on besides the addresses' differences.
+// Properties that a count may depend on besides the addresses' differences.
 struct Sensitivity {
     std::uint64_t modulus_bytes = 256;  // the addresses' remainder by this power of two
     bool hashes_lines = false;          // and a linear hash of the line number (tag banks)
@@ -47,8 +47,8 @@ template <typename Visit>
 void each_family(const Program& program, const Placement& placement, const Instruction& instruction,
                  bool walk, Visit visit);
 
-// How often the numbers first, first + step, ... (`count` of them) end in exactly `ones` one bits,
-// and the position of the first that does.
+// How many of the numbers first, first + step, ... (`count` of them) end in exactly `ones` one
+// bits, and the position of the first that does.
 struct Occurrences {
     std::uint64_t count = 0;
     std::uint64_t first_position = 0;
@@ -90,18 +90,18 @@ struct Parts {
 // None for what does not repeat.
 std::optional<Parts> parts_of(const Program& program, const Instruction& instruction);
 
-// How the copies of a warp fall into classes that count alike, where lines are hashed by a linear
-// hash: two ways, of which the one with fewer classes is taken.
-// - By windows: a power of two that spans the warp. The address modulo the window decides, and what
-//   the carry out of it does to the hash: the low bits of the window's number flip, as many as it
-//   ends in ones, plus one. A hash of the rest is the same for all lines of the warp.
+// The copies of a warp in classes with equal counts, where lines are hashed by a linear hash: two
+// ways, of which the one with fewer classes is taken.
+// - By windows: a power of two that spans the warp. The address modulo the window decides, and the
+//   effect of the carry out of it on the hash: the low bits of the window's number flip, as many as
+//   it ends in ones, plus one. A hash of the rest is the same for all lines of the warp.
 // - By blocks: the largest power of two that divides the distances of all lanes (a column of a
-//   matrix whose rows are a power of two apart). Within a block the lanes move as one, below the
+//   matrix whose rows are a power of two long). Within a block the lanes move as one, below the
 //   bits in which they differ: the address modulo `modulus_bytes` decides.
 struct CopyClasses {
     std::uint64_t window_bytes;
     std::uint64_t window_residues;
-    std::uint64_t block_bytes;  // 0: lanes are not apart by such a power of two
+    std::uint64_t block_bytes;  // 0: no such power of two separates the lanes
     std::uint64_t block_residues;
     std::uint64_t blocks;  // that the copies reach
     // About how many evaluations each needs.
@@ -111,7 +111,7 @@ struct CopyClasses {
 CopyClasses classes_of(const WarpAccess& access, const Repetition& repetition,
                        const Sensitivity& sensitivity);
 
-// Warps that are repeated alike: those of the threads [begin, end).
+// The warps of the threads [begin, end), which repeat in the same way.
 struct WarpRange {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
@@ -206,11 +206,11 @@ inline std::uint64_t cost_of(const WarpAccess& access, const Repetition& repetit
 }
 
 // How many steps of `advance` leave every lane in its line at the same offset for all lanes, so
-// that the warps count alike: lanes all start at one offset within a line.
+// that the warps have equal counts: lanes all start at one offset within a line.
 std::uint64_t steps_within_lines(const WarpAccess& access, std::uint64_t advance);
 
-// Tells the family from its lowest copy: a period whose advance is negative (modulo 2^64) goes down
-// through memory.
+// Describes the family from its lowest copy: a period whose advance is negative (modulo 2^64) goes
+// down through memory.
 void make_ascending(WarpFamily& family);
 
 // One of a family's two repetitions is summed in closed form, the other stepped through.
@@ -314,17 +314,17 @@ Counts sum_over_launch(const Program& program, const Placement& placement,
     return sum;
 }
 
-// Whether the sum needs more evaluations than are done for one instruction: 2^20, half a second.
+// True if the sum needs more evaluations than are done for one instruction: 2^20, half a second.
 // False for launches that do not repeat, whose walk costs one evaluation a warp.
 bool costs_too_much(const Program& program, const Placement& placement,
                     const Instruction& instruction, const Sensitivity& sensitivity);
 
-// How many warps of the launch are no repetition of another: what any sum must go through.
+// The number of warps that repeat no other one: those that any sum must visit.
 std::uint64_t warps_walked(const Program& program, const Instruction& instruction);
 std::uint64_t warps_walked(const Program& program);  // of all instructions
 
-// Whether it is proven that no 128-byte line is touched by two warps of the instruction's launch.
-// False where it is not so, and where it cannot be told without walking the launch.
+// True if it is proven that no two warps of the instruction's launch touch the same 128-byte line.
+// False otherwise, also where only a walk over the launch could show it.
 bool warps_share_no_line(const Program& program, const Placement& placement,
                          const Instruction& instruction);
 // The same of sectors.

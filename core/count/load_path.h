@@ -1,5 +1,5 @@
-// What the model can say of loads that take another way than ld.global, and of arrays that do not
-// lie in device memory: which predictions hold as they are, and why the others are unavailable.
+// The model of loads that take another way than ld.global, and of arrays outside device memory:
+// which predictions hold as they are, and why the others are unavailable.
 #pragma once
 
 #include <optional>
@@ -11,14 +11,14 @@
 
 namespace coalprof {
 
-// Why nothing is known of loads on this path; none: they count as ld.global does. Loads through
-// textures have counters of their own and are no case of this.
+// The reason why loads on this path are not known; none: they count as ld.global does. Loads
+// through textures have separate counters and are not included.
 std::optional<std::string_view> why_loads_unknown(const Rules& rules, LoadPath path);
-// Why the bandwidth of this plan cannot be predicted; none: as for any other.
+// The reason why the bandwidth of this plan cannot be predicted; none: as for any other.
 std::optional<std::string_view> why_bandwidth_unknown(const Rules& rules, const Plan& plan);
 
-// Whether loads of this plan leave L1 aside. -dlcm reaches only ld.global: on 9.0, ptxas 13.0 makes
-// the same instruction of ld.global.nc and of a texture fetch under ca, cg and cv.
+// True if loads of this plan bypass L1. -dlcm reaches only ld.global: on 9.0, ptxas 13.0 makes the
+// same instruction of ld.global.nc and of a texture fetch under ca, cg and cv.
 bool bypasses_l1(const Plan& plan);
 
 // Takes back what is only known of arrays in device memory.

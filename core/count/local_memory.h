@@ -13,8 +13,8 @@
 
 namespace coalprof {
 
-// Of one instruction of one warp, or a sum. Sectors are those moved: a machine whose L1 fetches
-// 128-byte lines moves four at a time.
+// Counts of one instruction of one warp, or a sum. Sectors are those moved: a machine whose L1
+// fetches 128-byte lines moves four at a time.
 struct LocalCounts {
     std::uint64_t requests = 0;
     std::uint64_t sectors = 0;

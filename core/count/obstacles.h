@@ -1,5 +1,5 @@
-// What keeps a machine from running a launch that is predicted for it: the rules of its memory can
-// be asked about any launch, its limits would refuse some.
+// The limits of a machine that a predicted launch exceeds: the rules of its memory apply to any
+// launch, but its limits would refuse some.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace coalprof {
 
-// What forbids a launch, whatever its instructions are.
+// The limits that the launch exceeds, whatever its instructions are.
 std::vector<std::string> launch_obstacles(const Rules& rules, std::uint32_t block_threads,
                                           std::uint64_t shared_bytes,
                                           const std::optional<Dimensions>& grid);

@@ -26,7 +26,7 @@ std::uint64_t registers_of_warp(const OccupancyLimits& limits, const KernelNeeds
     return rounded_up(std::uint64_t{needs.registers_per_thread} * warp_lanes, limits.register_unit);
 }
 
-// What a block is charged, and what the launch is checked against: with warps rounded up.
+// Registers as the hardware allocates them for a block, with warps rounded up.
 std::uint64_t registers_of_block(const OccupancyLimits& limits, const KernelNeeds& needs) {
     const std::uint64_t warps = rounded_up(warps_of(needs), limits.warp_unit);
     if (!limits.registers_by_block) return warps * registers_of_warp(limits, needs);
@@ -53,7 +53,7 @@ std::uint64_t shared_of_block(const OccupancyLimits& limits, const KernelNeeds& 
     return rounded_up(asked + limits.shared_reserved_bytes, limits.shared_unit_bytes);
 }
 
-// How the multiprocessor is divided: as preferred, unless a block needs more shared memory.
+// The split of the multiprocessor's memory: as preferred, unless a block needs more shared memory.
 L1Split split_for(const Rules& rules, const KernelNeeds& needs) {
     const L1Split preferred = l1_split(rules.l1, needs.shared_percent);
     const std::uint64_t wanted = shared_of_block(rules.occupancy, needs);

@@ -13,7 +13,6 @@
 
 namespace coalprof {
 
-// What a kernel needs.
 struct KernelNeeds {
     std::uint32_t block = 256;  // threads per block
     std::uint32_t registers_per_thread = 0;
@@ -22,7 +21,7 @@ struct KernelNeeds {
     std::optional<std::uint32_t> shared_percent = {};  // the carveout; none: the driver's choice
 };
 
-// What stops one more block. In the order in which they are named to users.
+// The resource that stops one more block, in the order in which users see them.
 enum class Limiter : std::uint8_t { warps, registers, shared_memory, blocks, barriers };
 inline constexpr std::size_t limiter_count = 5;
 std::string_view name_of(Limiter limiter);

@@ -48,7 +48,7 @@ void set_dram_unavailable(Readings& readings) {
     readings[Counter::dram_write_bytes] = Unavailable{dram_reason};
 }
 
-// What L1 and L2 do when several warps touch one line depends on which comes first. Where they
+// When several warps touch one line, what L1 and L2 do depends on which comes first. Where they
 // share lines but no sector, there is no hit, and each sector goes to L2 once (measured: all of 206
 // launches on an H200 and an H100, docs/how-it-works.md).
 void set_shared_lines(Readings& readings, AccessKind kind, bool sectors_shared,
@@ -119,7 +119,7 @@ bool reads_array_before(const Program& program, std::size_t position) {
     return false;
 }
 
-// Of one of several instructions; passes depend on what the others do.
+// For one of several instructions; passes depend on the others.
 void set_apart(Readings& readings, AccessKind kind, const GlobalCounts& counts) {
     set_l1(readings, kind, counts);
     readings[access_counter(kind, AccessField::tag_wavefronts)] = {};

@@ -18,8 +18,8 @@ class Predictor {
 
     // One warp on its own, caches cold. `readings` is cleared first.
     void predict_warp(const WarpAccess& access, Readings& readings) const;
-    // A whole launch. `placement` is where the arrays lie; an empty one means aligned bases. Of
-    // several instructions each goes into `apart` as well, if that is given.
+    // A whole launch. `placement` holds the arrays' addresses; an empty one means aligned bases.
+    // Each of several instructions goes into `apart` as well, if that is given.
     Readings predict_launch(const Plan& plan, const Placement& placement,
                             std::vector<InstructionResult>* apart = nullptr) const;
 

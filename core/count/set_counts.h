@@ -13,7 +13,7 @@
 
 namespace coalprof {
 
-// The count, or why it cannot be told.
+// The count, or why it is not known.
 Reading count_or_doubt(std::uint64_t count, Doubts doubts);
 // The counters of L1 for everything of one kind.
 void set_l1(Readings& readings, AccessKind kind, const GlobalCounts& counts);

@@ -10,7 +10,7 @@
 namespace coalprof {
 namespace {
 
-// Whether lanes n and n ^ distance want the same address wherever both are active.
+// True if lanes n and n ^ distance want the same address wherever both are active.
 bool agree(const WarpAccess& access, std::uint32_t distance) {
     for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
         const std::uint32_t partner = lane ^ distance;
@@ -124,8 +124,8 @@ SharedCounts SharedMemory::count_groups(const WarpAccess& access, std::uint32_t 
 }
 
 // Pair packing (loads of 8 and 16 bytes, 7.0 on) lets twice as many lanes go through together when
-// lanes n and n ^ 1, or n and n ^ 2, agree everywhere. Measured on an H200; lanes further apart and
-// stores never pack.
+// lanes n and n ^ 1, or n and n ^ 2, agree everywhere. Measured on an H200; lanes at larger
+// distances and stores never pack.
 bool SharedMemory::pairs_agree(const WarpAccess& access) const {
     if (access.kind != AccessKind::load || access.width_bytes < 8) return false;
     return agree(access, 1) || agree(access, 2);

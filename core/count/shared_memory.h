@@ -15,8 +15,8 @@ struct SharedCounts {
     std::uint64_t requests = 0;  // instructions with an active lane
     std::uint64_t wavefronts = 0;
     std::uint64_t ideal_wavefronts = 0;  // for this width and these active lanes
-    // How many wavefronts fewer, or more, it may be: where the machine chooses (1.x), or where it
-    // is not known whether groups merge (5.x and 6.x).
+    // Fewer or more wavefronts are possible: where the machine chooses (1.x), or where it is not
+    // known if groups merge (5.x and 6.x).
     std::uint64_t fewer = 0;
     std::uint64_t more = 0;
     std::uint64_t fewer_conflicts = 0;

@@ -14,7 +14,7 @@ void add_transactions(TransactionCounts& counts, std::uint32_t bytes, std::uint6
                    : counts.of_128_bytes) += count;
 }
 
-// Whether lane k of the half-warp touches word k of one run of words that starts at a multiple of
+// True if lane k of the half-warp touches word k of one run of words that starts at a multiple of
 // `segment_bytes`. Inactive lanes may be missing.
 bool in_order(const WarpAccess& access, std::uint32_t lanes, std::uint32_t segment_bytes) {
     const auto start_of_run = [&](std::uint32_t lane) {

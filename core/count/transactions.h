@@ -34,23 +34,23 @@ struct TransactionCounts {
     friend bool operator==(const TransactionCounts&, const TransactionCounts&) = default;
 };
 
-// What one transaction moves.
+// The block that one transaction moves.
 struct MovedBlock {
     std::uint64_t address = 0;
     std::uint32_t bytes = 0;  // 32, 64 or 128
 };
 
-// The -dlcm that equals giving none: ca where L1 keeps global loads by itself, else cg.
+// The -dlcm that equals giving none: ca where L1 keeps global loads by default, else cg.
 LoadModifier usual_load_modifier(const Rules& rules);
-// Whether L1 keeps global loads compiled with `modifier`.
+// True if L1 keeps global loads compiled with `modifier`.
 bool keeps_in_l1(const Rules& rules, LoadModifier modifier);
 
 class Transactions {
  public:
     // `modifier` concerns loads.
     Transactions(const Rules& rules, LoadModifier modifier);
-    // A global load or store whose addresses are multiples of its width; of atomics
-    // unavailable() tells.
+    // A global load or store whose addresses are multiples of its width; for atomics see
+    // unavailable().
     TransactionCounts count(const WarpAccess& access) const;
 
     // Lanes whose transactions are formed together.
@@ -61,11 +61,11 @@ class Transactions {
     // its active ones.
     std::vector<MovedBlock> blocks(const WarpAccess& access, std::uint32_t lanes) const;
 
-    // Why `kind` has no transactions on this machine; none: it has.
+    // The reason why `kind` has no transactions on this machine; none: it has.
     std::optional<std::string_view> unavailable(AccessKind kind) const;
 
  private:
-    // Of one transaction where all have one size.
+    // The size of a transaction where all have one size.
     std::uint32_t block_bytes(AccessKind kind) const {
         return kind == AccessKind::load ? load_bytes_ : numbers_.smallest_bytes;
     }

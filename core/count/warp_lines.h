@@ -60,8 +60,8 @@ COALPROF_INLINED void clear(Array& numbers) {
 // The keys of all lanes, and those of the first half once more.
 using Circle = std::array<std::uint32_t, warp_lanes * 3 / 2>;
 
-// Whether two lanes have the same key. Lane i meets lanes i + 1, i + 2, ... i + 16 of the circle:
-// every pair once.
+// True if two lanes have the same key. Lane i is compared with lanes i + 1, i + 2, ... i + 16 of
+// the circle: every pair once.
 template <std::size_t Bytes>
 COALPROF_INLINED bool has_twins(const Circle& circle) {
     using Vector = typename VectorOf<Bytes>::Type;
@@ -136,8 +136,8 @@ constexpr std::uint32_t words_at(std::uint64_t address) {
     return bits << (address % line_bytes / 4);
 }
 
-// Where each lane is. Inactive lanes are where the active one before them is, or the first: they
-// come to no line of their own, and where no active lane steps back none does.
+// The address of each lane. An inactive lane has that of the active one before it, or of the first:
+// it adds no line, and where no active lane steps back none does.
 struct Places {
     const std::uint64_t* address;
     std::array<std::uint64_t, warp_lanes> filled;
@@ -171,7 +171,7 @@ COALPROF_INLINED void find_words(const Places& places, std::uint32_t active_lane
         words.at[lane] &= 0u - (active_lanes >> lane & 1);
 }
 
-// Distinct elements narrower than a word, which words do not tell apart.
+// Distinct elements narrower than a word, which words do not distinguish.
 template <std::size_t Bytes>
 COALPROF_INLINED std::uint32_t distinct_elements(const Places& places,
                                                  const LaneNumbers& slot_of_lane) {
@@ -188,7 +188,7 @@ COALPROF_INLINED std::uint32_t distinct_elements(const Places& places,
     return sum;
 }
 
-// Every lane has a line of its own.
+// Each lane has a different line.
 template <std::size_t Bytes, std::uint32_t Width>
 COALPROF_INLINED void set_distinct_lines(const LaneNumbers& words,
                                          WarpLines<Width, warp_lanes>& lines) {
@@ -231,7 +231,7 @@ COALPROF_INLINED void set_rising_lines(const Places& places, const LaneNumbers& 
     }
 }
 
-// Some lanes meet on a line, in any order. `key` tells lines apart.
+// Some lanes share a line, in any order. `key` distinguishes lines.
 template <std::size_t Bytes, std::uint32_t Width>
 COALPROF_INLINED void set_shared_lines(const Circle& key, const LaneNumbers& words,
                                        WarpLines<Width, warp_lanes>& lines,
@@ -265,7 +265,7 @@ COALPROF_INLINED void sum_up(WarpLines<Width, warp_lanes>& lines) {
 
 }  // namespace detail
 
-// Of any warp with an active lane.
+// Any warp with an active lane.
 template <std::size_t Bytes, std::uint32_t Width>
 COALPROF_INLINED void find_lines(const WarpAccess& access, WarpLines<Width, warp_lanes>& lines) {
     const detail::Places places(access);
@@ -296,7 +296,7 @@ COALPROF_INLINED void find_lines(const WarpAccess& access, WarpLines<Width, warp
         lines.unique_bytes = detail::distinct_elements<Bytes>(places, slot_of_lane) * Width;
 }
 
-// Whether all lanes together touch one run of bytes, in order: what most warps of this world do.
+// True if all lanes together touch one run of bytes, in order, as most warps do.
 template <std::uint32_t Width>
 COALPROF_INLINED bool is_contiguous(const WarpAccess& access) {
     const std::uint64_t first = access.addresses.front();
@@ -309,7 +309,7 @@ COALPROF_INLINED bool is_contiguous(const WarpAccess& access) {
     return differing == 0;
 }
 
-// Of a contiguous warp, in closed form: 512 bytes are on five lines at most.
+// A contiguous warp, in closed form: 512 bytes are on five lines at most.
 inline constexpr std::uint32_t contiguous_slots = 8;
 template <std::uint32_t Width>
 COALPROF_INLINED void find_lines(const WarpAccess& access,

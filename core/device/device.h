@@ -1,5 +1,6 @@
-// What core asks of a GPU. kernels/ implements KernelLauncher, cupti/ implements CounterCollector,
-// cli/wiring joins them; tests use fakes. Nothing here names CUDA types.
+// The interfaces through which core uses a GPU. kernels/ implements KernelLauncher, cupti/
+// implements CounterCollector, cli/wiring connects them; tests use fakes. Nothing here names CUDA
+// types.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,7 @@
 
 namespace coalprof {
 
-// What `coalprof devices` prints and what results carry about the GPU that was measured.
+// The facts of the measured GPU, as `coalprof devices` and results show them.
 struct DeviceFacts {
     int index = 0;
     std::string name;          // "NVIDIA H200"
@@ -43,7 +44,7 @@ struct DeviceFacts {
     std::uint32_t driver_version = 0;  // 13000 is 13.0
     std::uint32_t nvrtc_version = 0;
 
-    // Of device memory. Two transfers a clock, as for every memory from GDDR3 to HBM3.
+    // Peak of device memory. Two transfers a clock, as for every memory from GDDR3 to HBM3.
     double peak_bytes_per_second() const {
         return 2.0 * static_cast<double>(memory_clock_hz) * memory_bus_bits / 8;
     }
@@ -81,8 +82,8 @@ class PreparedLaunch {
     virtual LaunchSettings settings() const = 0;
     // Enqueues the kernel once and waits for it. Nothing else reaches the GPU.
     virtual void launch() = 0;
-    // The same, but for its accesses to constant memory, which are jumped over. A kernel's own
-    // parameters lie there too, and only so can its loads of them be counted apart.
+    // The same without its accesses to constant memory, which are jumped over. A kernel's
+    // parameters lie there too, and only the difference counts its loads alone.
     virtual void launch_without_constants() {}
     // Median and spread of `repeats` launches in seconds, after a warm-up; cold: L2 is flushed
     // before each.

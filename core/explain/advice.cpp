@@ -22,7 +22,7 @@ struct Change {
     Plan plan;
 };
 
-// What a programmer could do instead to touch less, one option each.
+// Alternatives that touch less, one option each.
 std::vector<Change> other_accesses(const Plan& plan) {
     std::vector<Change> changes;
     const auto change = [&](std::string text) -> Plan& {
@@ -48,7 +48,7 @@ std::vector<Change> other_accesses(const Plan& plan) {
     return changes;
 }
 
-// Totals of the launch by what they are compared by, the dearest first.
+// Totals of the launch that alternatives are compared by, the dearest first.
 struct Costs {
     std::string what;
     std::vector<Counter> counters;

@@ -1,4 +1,4 @@
-// What the whole launch takes, and what would make it cheaper: told by the model, in numbers.
+// The cost of the whole launch by the model, and changes that make it cheaper.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct LaunchAdvice {
     std::optional<LaunchTime> time;  // none: the machine's rates are not known
     // First what makes less traffic, then what only saves time. Empty: nothing that was tried does.
     std::vector<Advice> list;
-    // Why neither was looked for: the launch is too large to evaluate beside a drawing.
+    // The reason why neither was computed: the launch is too large to evaluate for a drawing.
     std::optional<Warning> omitted = {};
 };
 
@@ -45,7 +45,7 @@ inline constexpr std::uint64_t most_advised_warps = 1ull << 21;
 // take longer is advised, for time alone nothing that gains less than its own interval, and no two
 // changes that gain less than that over the better of them.
 LaunchAdvice checked_advice(const Plan& plan, const Machine& machine);
-// Of a formula, which has one value for each of its parameters: only the launch is changed, and
+// For a formula, which has one value for each of its parameters: only the launch is changed, and
 // blocks only where the formula does not name them.
 LaunchAdvice checked_advice(const FormulaSweep& sweep, const Machine& machine);
 

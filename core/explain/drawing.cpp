@@ -187,7 +187,7 @@ class Drawing {
                 "wavefronts above the ideal");
     }
 
-    // Of atomics on shared memory.
+    // For atomics on shared memory.
     void unknown_passes(const WarpShape& shape) {
         put_row("words", fmt::format("{}", shape.places), "different ones");
         put_row("lanes on one", fmt::format("{}", shape.most_lanes_a_place), "at most");
@@ -354,7 +354,7 @@ class Drawing {
 
     static std::string launch_note(const LaunchCensus& launch, Purpose purpose) {
         const std::string_view which = launch.is_whole ? "" : "first ";
-        // Of atomics what counts as a line is a packet: it looks up its line's tag once.
+        // A line of an atomic is a packet: it looks up its line's tag once.
         const std::string_view line = purpose == Purpose::atomic ? "packet" : "line";
         const std::uint64_t all = launch.warps + launch.idle;
         const std::string idle =

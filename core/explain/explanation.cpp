@@ -35,8 +35,8 @@ void require_drawable(const WarpAccess& access, const Machine& machine) {
 
 bool touch_alike(const WarpAccess& a, const WarpAccess& b, const Machine& machine) {
     if (a.space != b.space) return false;
-    // Loads and stores of the same places count alike in global memory from 7.0 on; elsewhere they
-    // may go in other groups or blocks.
+    // Loads and stores of the same places have equal counts in global memory from 7.0 on; elsewhere
+    // they may go in other groups or blocks.
     if (a.kind != b.kind && (a.space != Space::global || !counts_sectors(machine))) return false;
     if (a.active_lanes != b.active_lanes || a.width_bytes != b.width_bytes) return false;
     if (is_load_or_store(a.kind) != is_load_or_store(b.kind)) return false;
@@ -154,8 +154,8 @@ std::uint64_t bytes_used_together(const ExplainedAccess& access,
     return bytes;
 }
 
-// What one load leaves of its sectors, another load of the array may take: then there is less to
-// fix than the one by itself shows.
+// Sectors that one load uses in part may be used by another load of the array: then there is less
+// to fix than one load alone shows.
 void tell_what_loads_share(std::vector<ExplainedAccess>& accesses, const Machine& machine) {
     for (ExplainedAccess& access : accesses) {
         if (!is_plain_load(access, machine)) continue;
@@ -200,7 +200,7 @@ std::vector<ExplainedAccess> accesses_of(const Program& program, const LaunchWar
         [&](const Instruction& one) { return one.space != program.instructions.front().space; });
     std::vector<const Instruction*> drawn;
     for (const Instruction& instruction : program.instructions) {
-        // Of a loop the first round.
+        // Only the first round of a loop.
         const auto is_round_of = [&](const Instruction* other) {
             return instruction.site && other->site == instruction.site &&
                    other->kind == instruction.kind && other->array == instruction.array;
@@ -260,7 +260,7 @@ std::string as_in_titles(std::string_view key, const Value& value) {
     return fmt::format("{} {}", key, text_of(value));
 }
 
-// What the pattern's options and those of the launch are, where not at their default.
+// The options of the pattern and of the launch that are not at their default.
 NamedValues chosen_options(const Plan& plan, const Rules& rules) {
     const PatternInfo* pattern = known_pattern(plan.pattern);
     if (!pattern) return {};

@@ -1,5 +1,5 @@
 // One warp of a launch explained: its accesses with the lines and sectors they touch, the model's
-// counts, why they are what they are, and how the other warps of the launch compare. Plain values;
+// counts, their reasons, and a comparison with the other warps of the launch. Plain values;
 // drawing.h shows them to people, explanation_json.h to programs.
 #pragma once
 
@@ -63,7 +63,7 @@ struct ExplainedAccess {
     WarpShape shape;
     std::vector<std::string> notes;  // of a user's formula: how its parts move from lane to lane
     Reasons reasons;
-    // Of global memory from compute capability 7.0 on; none for a warp on its own.
+    // For global memory from compute capability 7.0 on; none for a single warp.
     std::optional<LaunchCensus> launch;
 };
 
@@ -90,7 +90,7 @@ struct DrawnWarps {
     std::optional<Explanation> worst = {};
 };
 
-// What the instructions of an access are for, taken together.
+// The purpose of an access's instructions, taken together.
 Purpose purpose_of(const ExplainedAccess& access);
 
 // Warp `warp` of the plan's launch; by default the first whose lanes are all active. The plan's

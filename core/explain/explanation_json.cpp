@@ -145,7 +145,7 @@ Json tree_of(const LaunchTime& time) {
             {"limits", {name_of(time.limit)}}};
 }
 
-// What is only sometimes there is null elsewhere.
+// Members that are only sometimes there are null elsewhere.
 Json tree_of(const Advice& advice) {
     const bool counts = !advice.what.empty();
     return {{"change", advice.change},

@@ -13,7 +13,7 @@
 namespace coalprof {
 namespace {
 
-// Sectors, or turns on the words of shared memory; lines; active lanes: of all instructions
+// Sectors, or passes on the words of shared memory; lines; active lanes: of all instructions
 // together.
 using Cost = std::array<std::uint64_t, 3>;
 
@@ -121,7 +121,7 @@ WarpSample sample_of(const Program& program, const Machine& machine, std::uint64
         if (is_new) sort->second.first = i;
         ++sort->second.count;
     }
-    // Of sorts that are as common the first; the first whole warp where it is one of the commonest.
+    // The first of equally common shapes; the first whole warp where it has one of the commonest.
     const auto common =
         std::max_element(sorts.begin(), sorts.end(), [](const auto& a, const auto& b) {
             return a.second.count != b.second.count ? a.second.count < b.second.count

@@ -12,7 +12,7 @@ namespace {
 
 std::uint64_t warps_in(std::uint64_t threads) { return (threads + warp_lanes - 1) / warp_lanes; }
 
-// Of the instruction that has the fewest.
+// Lanes of the instruction that has the fewest.
 int active_lanes(const Program& program, const LaunchWarp& warp) {
     int fewest = warp_lanes;
     for (const Instruction& instruction : program.instructions) {

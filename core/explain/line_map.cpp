@@ -234,7 +234,7 @@ std::size_t LineMap::alike_until(std::size_t begin) const {
 
 std::vector<StyledLine> LineMap::rows() const {
     const std::size_t count = access_.lines.size();
-    // Whether each line stands as a row of its own; runs of alike lines are thinned first.
+    // True if the line has a row; runs of equal lines are thinned first.
     std::vector<bool> shown(count, true);
     std::vector<bool> alike(count, false);
     if (!style_.all_lines && count > most_rows) {

@@ -23,9 +23,9 @@ class LineMap {
     // `access` must outlive the map and touch at least one line.
     LineMap(const ExplainedAccess& access, const MapStyle& style);
 
-    // A heading and the rows; many lines are folded: alike ones, then those in the middle.
+    // A heading and the rows; many lines are folded: equal ones, then those in the middle.
     std::vector<StyledLine> rows() const;
-    // What the characters mean, those that occur: at most two lines.
+    // The meaning of the characters that occur: at most two lines.
     std::vector<StyledLine> legend() const;
 
  private:

@@ -1,6 +1,6 @@
-// How one instruction of a warp goes through the memories near the multiprocessor: the lanes of
-// each pass through the banks of shared memory or through the constant cache, and where the words
-// of local memory lie.
+// One instruction of a warp in the memories of the multiprocessor: the lanes of each pass through
+// the banks of shared memory or through the constant cache, and the places of the words of local
+// memory.
 #pragma once
 
 #include <array>
@@ -21,8 +21,8 @@ struct NearPass {
     std::array<std::uint32_t, 32> lanes_of_bank{};  // shared memory: that want its word
 };
 
-// Of shared memory. Which of a bank's words goes first is not known; here they go in lane order,
-// and their number is the model's.
+// A bank of shared memory. The order in which its words are served is not known; here it is lane
+// order, and their number is the model's.
 struct BankUse {
     SharedCounts counts;
     std::uint32_t group_lanes = warp_lanes;  // lanes that go through together
@@ -33,8 +33,8 @@ struct BankUse {
 // together (compute capability 5.0 on).
 BankUse bank_use_of(const WarpAccess& access, const Rules& rules);
 
-// Of constant memory: one pass for each address, in lane order, and again for each instruction that
-// a wide element takes.
+// Passes through the constant cache: one for each address, in lane order, and again for each
+// instruction that a wide element takes.
 std::vector<NearPass> constant_passes_of(const WarpAccess& access, const Rules& rules);
 
 // The lines that an access to local memory touches in the memory of the warp, where the same word

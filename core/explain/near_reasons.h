@@ -1,5 +1,4 @@
-// Why a warp's access to shared, constant or local memory costs what it does, and what would fix
-// it.
+// The reasons for the cost of a warp's access to shared, constant or local memory, and a fix.
 #pragma once
 
 #include <span>
@@ -11,14 +10,15 @@
 namespace coalprof {
 
 Reasons shared_reasons_of(const WarpShape& shape, const BankUse& use);
-// Of atomics and reductions, whose passes through the banks are not known.
+// For atomics and reductions, whose passes through the banks are not known.
 Reasons shared_atomic_reasons_of(const WarpShape& shape);
 // `instructions`: how many a lane's element takes.
 Reasons constant_reasons_of(const WarpShape& shape, std::size_t passes, std::size_t instructions);
 // `shape` is the lanes' own addresses', `lines` where they lie.
 Reasons local_reasons_of(const WarpShape& shape, std::span<const TouchedLine> lines);
 
-// The fewest sectors for so many lanes of this width: all at the same place of their own arrays.
+// The fewest sectors for this number of lanes and this width: all at the same place of their
+// arrays.
 std::uint32_t ideal_local_sectors(const WarpShape& shape);
 std::uint32_t sectors_in(std::span<const TouchedLine> lines);
 

@@ -14,7 +14,7 @@ namespace coalprof {
 // A heading and the rows; where they are many, those in the middle are folded.
 std::vector<StyledLine> bank_rows(std::span<const NearPass> passes, const MapStyle& style);
 std::vector<StyledLine> constant_rows(std::span<const NearPass> passes, const MapStyle& style);
-// What the characters of bank_rows() mean.
+// The meaning of the characters of bank_rows().
 StyledLine bank_legend(std::span<const NearPass> passes, bool ascii);
 
 }  // namespace coalprof

@@ -99,7 +99,7 @@ class Explainer {
                                                                    : Cause::scattered;
     }
 
-    // What as many active lanes of this width take at best when no two share a place.
+    // The sectors of as many active lanes of this width at best when no two share a place.
     std::uint32_t side_by_side_sectors() const {
         return static_cast<std::uint32_t>(
             (shape_.active_lanes * shape_.width_bytes + sector_bytes - 1) / sector_bytes);

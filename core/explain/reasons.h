@@ -1,5 +1,5 @@
-// Why a warp's access costs what it does and what would fix it, in words. Every sentence follows
-// from the shape of the access and the counts of the model; none is chosen by a pattern's name.
+// The reasons for the cost of a warp's access, and a fix, in words. Every sentence follows from the
+// shape of the access and the counts of the model; none is chosen by a pattern's name.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace coalprof {
 
-// What decides the number of sectors.
+// The cause of the number of sectors.
 enum class Cause : std::uint8_t {
     no_lanes,         // none is active
     one_sector,       // all lanes fall into one
@@ -24,13 +24,13 @@ enum class Cause : std::uint8_t {
     scattered,        // places at no fixed distance
     same_word,        // atomics: lanes that update one place wait for each other
     word_bank,        // atomics: lanes of different lines wait for each other
-    unknown_packets,  // atomics whose packets the model cannot tell
-    // Of machines before compute capability 7.0 (transaction_use.h).
+    unknown_packets,  // atomics whose packets are not known
+    // For machines before compute capability 7.0 (transaction_use.h).
     in_order,        // half-warps whose lane k is at word k
     out_of_order,    // half-warps that are not
     blocks,          // the blocks that each request touches
     not_documented,  // atomics
-    // Of the near memories (near_reasons.h).
+    // For shared, constant and local memory (near_reasons.h).
     no_conflict,        // shared: no bank is asked for two words
     bank_conflict,      // shared: one is
     one_address,        // constant: all lanes want it
@@ -40,7 +40,7 @@ enum class Cause : std::uint8_t {
 };
 std::string_view name_of(Cause cause);  // "misaligned", as in JSON
 
-// What is done with the touched places. Loads and stores that touch the same places share a text.
+// The purpose of the touched places. Loads and stores that touch the same places share a text.
 enum class Purpose : std::uint8_t { load, store, load_and_store, atomic };
 
 struct Reasons {

@@ -34,7 +34,7 @@ bool are_neighbours(std::uint32_t lanes) {
     return (from_first & (from_first + 1)) == 0;
 }
 
-// Whether every address lies `step` above the one before; `step` may be negative, modulo 2^64.
+// True if every address is `step` above the one before; `step` may be negative, modulo 2^64.
 bool rises_by(const std::vector<std::uint64_t>& addresses, std::uint64_t step) {
     for (std::size_t i = 1; i < addresses.size(); ++i)
         if (addresses[i] - addresses[i - 1] != step) return false;

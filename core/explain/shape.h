@@ -52,7 +52,7 @@ struct WarpShape {
     bool lanes_rise = true;  // no active lane lies below an active lane before it
     // From each place to the next by address, where it is the same for all; none for one place.
     std::optional<std::uint64_t> distance_bytes;
-    // Whether the active lanes are neighbours and each lies that distance from the next (all up or
+    // True if the active lanes are neighbours and each is that distance from the next (all up or
     // all down).
     bool lanes_keep_distance = false;
     // Where lanes do not keep one distance, but those of rows do, and so do the rows.
@@ -66,7 +66,7 @@ struct WarpShape {
     std::uint32_t lines_needed() const {
         return static_cast<std::uint32_t>((unique_bytes() + line_bytes - 1) / line_bytes);
     }
-    // How far into its sector the first byte lies.
+    // The offset of the first byte in its sector.
     std::uint32_t misaligned_bytes() const {
         return static_cast<std::uint32_t>(first_byte % sector_bytes);
     }

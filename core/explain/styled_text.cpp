@@ -14,8 +14,8 @@
 namespace coalprof {
 namespace {
 
-// The 8 basic colours: they follow the reader's palette. Shapes differ too, for those who do not
-// tell green from red.
+// The 8 basic colours: they follow the reader's palette. Shapes differ too, for people who cannot
+// distinguish green from red.
 std::string_view code_of(Ink ink) {
     switch (ink) {
         case Ink::heading:
@@ -40,7 +40,7 @@ constexpr double picture_margin = 16;
 constexpr std::array<std::string_view, 5> ink_classes{"plain", "heading", "good", "waste", "faint"};
 std::string_view class_of(Ink ink) { return ink_classes[static_cast<std::size_t>(ink)]; }
 
-// How much of its cell a block covers, and how strongly; none: it is text.
+// The part of its cell that a block covers, and how strongly; none: it is text.
 struct DrawnBlock {
     double inset;
     double opacity;

@@ -20,7 +20,7 @@ enum class Ink : std::uint8_t {
 
 class StyledLine {
  public:
-    // What a terminal would obey is shown as printable() shows it.
+    // Escapes characters that a terminal would obey, as printable() does.
     void add(std::string_view text, Ink ink = Ink::plain);
     // Blanks up to column `column`, counted from 0; none where the line is already there.
     void advance_to(std::size_t column);

@@ -1,5 +1,5 @@
-// How one instruction of a warp moves through global memory before compute capability 7.0: the
-// groups of lanes it is split into and the blocks that their transactions move.
+// One instruction of a warp in global memory before compute capability 7.0: the groups of lanes
+// into which it is split and the blocks that their transactions move.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct TransactionUse {
     std::vector<MovedBlock> blocks;  // one for each transaction
 };
 
-// A load, with the caching that the machine's compiler chooses by itself, or a store.
+// A load, with the caching that the machine's compiler chooses by default, or a store.
 TransactionUse transaction_use_of(const WarpAccess& access, const Rules& rules);
 
 // Marks the sectors that the blocks move beside those that the lanes touch.

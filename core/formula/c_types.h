@@ -27,7 +27,7 @@ struct CType {
     std::uint64_t size_bytes = 0;
     std::uint32_t align_bytes = 1;
     std::optional<ElementType> element;  // one access moves all of it; none: in parts, or --type's
-    CTypeId inner = 0;                   // of an array's elements, behind a pointer
+    CTypeId inner = 0;                   // type of an array's elements or of a pointer's target
     std::vector<CMember> members;        // of structures and of float4 and the like
     bool is_integer = false;             // its value may make an index
     bool is_signed = true;
@@ -44,7 +44,7 @@ class CTypes {
     const CType& at(CTypeId id) const { return types_[id]; }
     // "float4", "P", "unsigned long long": words with a blank between them.
     std::optional<CTypeId> find(std::string_view words) const;
-    // Whether a declaration or a cast may begin with the word: "unsigned", "const", "P".
+    // True if a declaration or a cast may begin with the word: "unsigned", "const", "P".
     bool begins_type(std::string_view word) const;
 
     CTypeId pointer_to(CTypeId inner);
@@ -61,9 +61,10 @@ class CTypes {
     CTypeId type_of(ElementType element) const;
     // A whole number or a fraction, which C converts to others.
     bool is_number(CTypeId type) const;
-    // Of float4 float, of half2 half; of others `none`.
+    // float for float4, half for half2; `none` for others.
     CTypeId component_of(CTypeId type) const;
-    // What a structure is copied in: its alignment, of the type of its members where they fit.
+    // The unit in which a structure is copied: its alignment, of the type of its members where they
+    // fit.
     CTypeId unit_of_copy(CTypeId structure) const;
 
  private:
@@ -71,7 +72,7 @@ class CTypes {
     void add_scalar(std::string_view words, ElementType element, bool is_integer, bool is_signed);
 
     std::vector<CType> types_;
-    std::size_t built_in_ = 0;  // so many of them have CUDA's names
+    std::size_t built_in_ = 0;  // the first ones, which have CUDA's names
     std::vector<std::pair<std::string, CTypeId>> aliases_;
 };
 

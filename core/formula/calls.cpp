@@ -75,7 +75,7 @@ ReadValue FormulaReader::call_operator(const OperatorInfo& info, const Token& na
     return result;
 }
 
-// What the operators already say: clamp() is a min() of a max().
+// Functions that operators express: clamp() is a min() of a max().
 std::optional<ReadValue> FormulaReader::call_shorthand(const Token& name) {
     const std::string_view word = name.text;
     const bool is_product = word == "__umul24" || word == "__mul24" || word == "__umulhi";
@@ -145,7 +145,7 @@ std::optional<ReadValue> FormulaReader::call_memory(const Token& name) {
         return result;
     }
     forget_loads();
-    // What nobody declared is counted in whole numbers, or in --type where fractions are added.
+    // Undeclared names are counted in whole numbers, or in --type where fractions are added.
     std::optional<ElementType> type;
     if (place.type == CTypes::usual && given[1].is(Kind::number)) type = ElementType::u32;
     result.atomic = add_access(AccessKind::atomic, place, type);

@@ -11,7 +11,8 @@
 namespace coalprof {
 namespace {
 
-// What fits the registers of a thread. Larger arrays without __shared__ lie in global memory.
+// The size that fits the registers of a thread. Larger arrays without __shared__ lie in global
+// memory.
 constexpr std::uint64_t most_local_bytes = 1024;
 
 bool is_group_type(std::string_view word) {
@@ -20,7 +21,7 @@ bool is_group_type(std::string_view word) {
 
 }  // namespace
 
-// Whether the word can only begin a declaration: "half" may also be a name of the user's own.
+// True if the word can only begin a declaration: "half" may also be a name of the user's.
 bool FormulaReader::begins_declaration() const {
     Token word = token_;
     Token after = peek();
@@ -143,7 +144,7 @@ void FormulaReader::declare_array(std::string_view name, CTypeId type, Space spa
     array.is_local = types_.at(type).kind == CType::Kind::array && space == Space::global &&
                      size <= most_local_bytes && size != 0;
     for (ReadArray& known : arrays_)
-        if (known.name == name) {  // --array says what it holds, the text what it is
+        if (known.name == name) {  // --array gives its content, the text its type
             const DeclaredArray* declared = known.declared;
             known = std::move(array);
             known.declared = declared;

@@ -48,7 +48,7 @@ class ArrayText {
         throw UsageError(fmt::format("{}: {}", option_, why), {}, UsageError::no_caret, examples);
     }
 
-    // What stands behind "=".
+    // The text after "=".
     std::string_view read_extents(std::string_view what) {
         const std::size_t open = std::min(what.find_first_of("[="), what.size());
         std::string type(what.substr(0, open));

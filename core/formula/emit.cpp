@@ -12,7 +12,7 @@ namespace coalprof {
 namespace {
 
 std::string literal(std::int64_t value) {
-    // C++ has no negative literals: the lowest number is written as what it is.
+    // C++ has no negative literals, so the lowest number is written as a difference.
     if (value == std::numeric_limits<std::int64_t>::min()) return "(-9223372036854775807ll - 1)";
     return value < 0 ? fmt::format("({}ll)", value) : fmt::format("{}ll", value);
 }

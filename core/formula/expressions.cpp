@@ -49,7 +49,7 @@ ReadValue FormulaReader::read_expression(int least_power) {
     return left;
 }
 
-// Of && and || only where the left side leaves it open.
+// The right side of && and || is evaluated only where the left side leaves it open.
 ReadValue FormulaReader::read_right_of(const OperatorInfo& info, const ReadValue& left) {
     const std::size_t guards = guards_.size();
     if (is_lazy(info.kind)) push_guard(guard_of(left, info.kind == NodeKind::logical_and));
@@ -327,7 +327,7 @@ ReadValue FormulaReader::read_name() {
     }
     if (word == "sizeof") return read_sizeof();
     if (peek().is("(")) return read_call();
-    // `v.x` of a variable: "tid.x" is a name of its own.
+    // `v.x` of a variable; "tid.x" is one name.
     const std::size_t dot = word.find('.');
     if (dot != word.npos && !find_variable(word)) {
         const std::string_view base = word.substr(0, dot);

@@ -1,6 +1,6 @@
-// What can be proven about the nodes of a formula in a given launch without evaluating it: the
-// range of each value, whether an operator can fail, and how each value repeats from thread to
-// thread. From these follow which checks can be left out and which formulas are summed by periods.
+// Facts that can be proven about the nodes of a formula in a given launch without evaluating it:
+// the range of each value, whether an operator can fail, and how each value repeats from thread to
+// thread. They decide which checks can be left out and which formulas are summed by periods.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What is said when a thread of a launch cannot compute its index.
+// The error for a thread of a launch that cannot compute its index.
 #pragma once
 
 #include <cstdint>

@@ -108,7 +108,7 @@ class FormulaProgramBuilder {
                              "choose fewer threads");
     }
 
-    // No GPU gives a block more. What each one gives is held against the program later.
+    // No GPU gives a block more. The limit of each GPU is checked against the program later.
     void require_shared_memory() const {
         constexpr std::uint64_t most_bytes = 227 << 10;  // 9.0 and 10.x
         std::uint64_t bytes = 0;
@@ -130,7 +130,7 @@ class FormulaProgramBuilder {
             shared_memory_hint(most_bytes));
     }
 
-    // What fits: words of 4 bytes, as banks have them.
+    // The size in words of 4 bytes, as banks have them.
     std::string shared_memory_hint(std::uint64_t most_bytes) const {
         const std::uint64_t threads = std::max<std::uint64_t>(program_.block, 1);
         std::string hint = fmt::format(
@@ -210,7 +210,7 @@ class FormulaProgramBuilder {
                                             kind == AccessKind::atomic ? "atomic" : "atomic reduce",
                                             atomic_types, name_of(type)),
                                 "choose another --type, or write one: atomic.u32: a[...]");
-        // Of others ptxas makes a loop of compare and swap, whose rounds depend on timing.
+        // ptxas turns other types into a loop of compare and swap, whose rounds depend on timing.
         if (access.space == Space::shared && type != ElementType::u32 && type != ElementType::s32)
             throw formula_error(
                 formula_->text, access.begin,
@@ -285,7 +285,7 @@ class FormulaProgramBuilder {
     std::uint64_t useful_shared_bytes_ = 0;  // what counts where nothing else is touched
 };
 
-// What a variable counts along the second or third dimension of; none: along no such one.
+// The variables that count along the second or third dimension; none: along neither.
 enum class Owner : std::uint8_t { none, block, grid };
 Owner owner_of_rows(const Node& node) {
     if (node.kind != NodeKind::variable) return Owner::none;

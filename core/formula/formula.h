@@ -21,14 +21,15 @@ inline constexpr std::uint64_t largest_formula_array_bytes = 1ull << 40;
 struct FormulaLaunch {
     Op op = Op::load;  // for accesses that do not say load:, store:, ...
     ElementType type = ElementType::f32;
-    // What --size counts; none: elements of `type`, which accesses have that do not say their own.
+    // The type that --size counts; none: elements of `type`, which accesses have that do not name
+    // one.
     std::optional<ElementType> sized = {};
     LaunchShape shape;  // n is the grid's threads, or size_bytes / bytes_of(sized) without a grid
     std::vector<std::int64_t> values;  // one per parameter of the formula
     ElementType size_type() const { return sized.value_or(type); }
 };
 
-// What the names stand for in that launch. Throws UsageError where the shape does not fit, or where
+// The values of the names in that launch. Throws UsageError where the shape does not fit, or where
 // the formula has bid.y or the like and no grid was asked for.
 Scope scope_of(const ParsedFormula& formula, const FormulaLaunch& launch);
 

@@ -312,7 +312,7 @@ std::vector<SavedFormula> parse_formula_file(std::string_view text, const std::s
         throw UsageError(fmt::format("{}: larger than {} bytes", shown(file), most_bytes));
     constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
     if (!text.starts_with(byte_order_mark)) return FormulaFileReader(text, file).read();
-    std::string without_mark(text);  // blanks in its place: places stay what they are
+    std::string without_mark(text);  // blanks in its place: positions stay the same
     without_mark.replace(0, byte_order_mark.size(), byte_order_mark.size(), ' ');
     return FormulaFileReader(without_mark, file).read();
 }

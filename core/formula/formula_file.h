@@ -19,7 +19,7 @@
 
 namespace coalprof {
 
-// What is not given is left to the command line.
+// Options that are missing here come from the command line.
 struct SavedFormula {
     std::string name;
     std::string expr;

@@ -5,7 +5,7 @@
 
 namespace coalprof {
 
-// Behind "<...>", and behind a "{}" that may follow: cg::plus<float>{}
+// After "<...>", and after a "{}" that may follow: cg::plus<float>{}
 void FormulaReader::skip_template_arguments() {
     for (int depth = 0; token_.kind != TokenKind::end; advance()) {
         if (token_.is("<")) ++depth;

@@ -55,7 +55,7 @@ constexpr bool can_fail = can_overflow<Operator> || requires {
     Operator::fault(I64{}, I64{});
 };
 
-// A word whose sign tells whether `value` is none.
+// A word whose sign says that `value` is none.
 template <typename Operator>
 COALPROF_INLINED I64 failure_in_lane(I64 a, I64 b, I64 value) {
     if constexpr (can_overflow<Operator>) {
@@ -328,7 +328,7 @@ COALPROF_INLINED bool select_lanes(const LaneStep& step, const LaneState& state)
     return false;
 }
 
-// What a table does not hold is 0, and fails where that is checked.
+// Entries beyond a table are 0, and fail where that is checked.
 template <bool checked>
 bool look_up(const LaneStep& step, const LaneState& state) {
     const LookupTable& table = state.scope->tables[static_cast<std::size_t>(step.scalar)];

@@ -44,7 +44,7 @@ struct LaneStep {
     std::uint32_t shift = 0;
 };
 
-// What is known of the operands; it decides which kernels are correct.
+// Facts about the operands, which decide which kernels are correct.
 struct KernelWanted {
     NodeKind kind = NodeKind::add;
     OperandForm form = OperandForm::registers;

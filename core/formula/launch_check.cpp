@@ -69,8 +69,8 @@ std::optional<std::uint64_t> common_period(const FormulaAccess& access, const Sc
     return common_multiple(*index.common_period, *condition.common_period, scope.threads);
 }
 
-// Whether it is known without a walk that no thread fails, and all take part. How far a long launch
-// reaches is then the most that its index can be.
+// True if it is known without a walk that no thread fails, and all take part. The reach of a long
+// launch is then the most that its index can be.
 bool is_proven(const FormulaAccess& access, const Scope& scope, const std::vector<NodeFacts>& facts,
                std::int64_t largest_index) {
     constexpr std::uint64_t most_walked = std::uint64_t{1} << 24;  // threads; 50 ms
@@ -113,7 +113,7 @@ class LaunchChecker {
     }
 
  private:
-    // In all threads, piece by piece; what lies behind a piece that fails is left out.
+    // In all threads, piece by piece; pieces after one that fails are left out.
     Found walk(std::uint64_t begin, std::uint64_t end) const {
         constexpr std::uint64_t piece_threads = warp_lanes << 13;  // some tenths of a millisecond
         std::atomic<std::uint64_t> first_failing{end};

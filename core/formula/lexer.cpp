@@ -25,7 +25,7 @@ constexpr std::array<std::string_view, 51> signs{
     "?",  ":",   "(",   ")",  "[",  "]",  "{",  "}",  ",",  ";",  "=",  "."};
 
 struct NumberText {
-    std::string_view text;  // all of it, letters behind it included
+    std::string_view text;  // all of it, with letters after it
     std::size_t prefix = 0;
     std::uint32_t base = 10;
     std::string_view digits = {};  // without C's suffix
@@ -120,7 +120,7 @@ std::string hint_for_character(char c) {
     }
 }
 
-// Behind blanks and comments.
+// After blanks and comments.
 std::size_t skip_blanks(std::string_view formula, std::size_t at) {
     while (at < formula.size()) {
         const std::string_view rest = formula.substr(at);

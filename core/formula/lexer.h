@@ -22,14 +22,14 @@ struct Token {
     bool is(std::string_view sign) const { return kind == TokenKind::sign && text == sign; }
 };
 
-// The token that starts at or behind `from`; comments are blanks. A name may hold dots (tid.x,
+// The token that starts at or after `from`; comments are blanks. A name may hold dots (tid.x,
 // load.u64). Throws UsageError for characters and numbers that the language does not have.
 Token next_token(std::string_view formula, std::size_t from);
 
 // Letters, digits and '_'.
 bool is_name_char(char c);
 
-// What is said of a fraction where a whole number is wanted.
+// The error for a fraction where a whole number is wanted.
 UsageError fraction_error(std::string_view formula, std::size_t at);
 
 }  // namespace coalprof

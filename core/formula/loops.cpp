@@ -11,7 +11,7 @@
 namespace coalprof {
 namespace {
 
-// Whether every thread that fulfils `next` fulfilled `last`: i + 512 < n behind i + 256 < n.
+// True if every thread that fulfils `next` fulfilled `last`: i + 512 < n after i + 256 < n.
 bool implies(const NodeTree& next, const NodeTree& last) {
     if (next.empty() || last.empty() || next.back().kind != last.back().kind) return false;
     const NodeKind kind = next.back().kind;
@@ -127,7 +127,7 @@ void FormulaReader::read_loop(Loop loop) {
         std::erase_if(loads_, [&](const KnownLoad& known) {
             return known.number > before && !known.is_copy;
         });
-    ++dead_;  // what stands behind it is found by reading the body once more
+    ++dead_;  // the text after it is found by reading the body once more
     seek(loop.body_at);
     read_statement();
     --dead_;
@@ -144,7 +144,7 @@ void FormulaReader::read_loop(Loop loop) {
                                         "measure what follows in a formula of its own"));
 }
 
-// Whether compilers know how many rounds it makes: the test names only what the loop declares.
+// True if compilers know its number of rounds: the test names only what the loop declares.
 bool FormulaReader::is_unrolled(const Loop& loop) const {
     const std::size_t end = find_in_group(loop.test_at, loop.step_at != 0 ? ";" : ")");
     for (Token token = next_token(text_, loop.test_at); token.at < end;
@@ -203,8 +203,8 @@ void FormulaReader::guard_round(Loop& loop, const ReadValue& test) {
     push_guard(std::move(guard));
 }
 
-// Threads come in at their label and go on until they leave: those that have are told by exits, as
-// of a loop of one round.
+// Threads enter at their label and go on until they leave: exits track those that have entered, as
+// in a loop of one round.
 void FormulaReader::read_switch() {
     advance();
     const std::size_t open = token_.at;
@@ -247,7 +247,7 @@ void FormulaReader::read_switch() {
     end_loop(exits);
 }
 
-// What has left it goes on behind it, but for what has left the kernel.
+// Threads that have left it continue after it, unless they have left the kernel.
 void FormulaReader::end_loop(std::size_t exits) {
     std::erase_if(exits_, [&](const ReadExit& exit) {
         return exit.of != ReadExit::Of::function && exit.loop == loops_;
@@ -270,7 +270,7 @@ void FormulaReader::read_exit(ReadExit::Of of) {
     const std::size_t from = is_return ? 0 : open_loops_[loop - 1].guards;
     if (!is_dead()) {
         ReadExit exit{of, loop, {}};
-        // What other threads left by does not matter: they are gone.
+        // The exits of other threads do not matter: those threads are gone.
         const Guards which = is_return ? Guards::of_loops_too : Guards::of_ifs;
         exit.condition.tree = condition_from(from, which);
         exit.condition.why = doubt_from(from, which);

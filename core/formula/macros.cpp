@@ -139,7 +139,7 @@ class MacroExpander {
             });
     }
 
-    // Behind the ')'.
+    // After the ')'.
     static std::size_t take_arguments(std::string_view from, std::size_t open,
                                       std::vector<std::string>& arguments) {
         int depth = 0;

@@ -1,5 +1,6 @@
-// Why a formula touches memory as it does, part by part: which term moves from lane to lane, by how
-// many bytes, and where the warp starts. For `coalprof explain`, beside the drawing of the warp.
+// The reasons why a formula touches memory as it does, part by part: which term moves from lane to
+// lane, by how many bytes, and where the warp starts. For `coalprof explain`, beside the drawing of
+// the warp.
 #pragma once
 
 #include <cstdint>

@@ -40,7 +40,7 @@ enum class Fault : std::uint8_t {
     index_too_large,
 };
 
-// How it is written, and what C++ calls it.
+// Its spelling in a formula and in C++.
 struct OperatorInfo {
     NodeKind kind = NodeKind::add;
     std::string_view name{};    // its sign, or the name of a function
@@ -51,7 +51,7 @@ struct OperatorInfo {
     std::size_t most_arguments = 0;
 };
 
-// How results move when their operands do, where that does not depend on the operands' values.
+// The motion of results when operands move, where that does not depend on the operands' values.
 enum class Motion : std::uint8_t {
     together,  // op(a + x, b + x) - op(a, b) depends on x alone
     linear,    // op(a + x, b + y) - op(a, b) depends on x and y alone

@@ -34,7 +34,7 @@ ParsedFormula for_launch(const ParsedFormula& formula, const Scope& scope, Eleme
 }
 
 void require_parameter_name(std::string_view name) {
-    if (name == "n") return;  // kernels have a size of their own
+    if (name == "n") return;  // kernels have a separate size
     const std::string reason = reason_against_name(name);
     if (!reason.empty())
         throw UsageError(fmt::format("--var: '{}' cannot be a parameter: {}", shown(name), reason));

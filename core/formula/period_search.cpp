@@ -10,8 +10,8 @@
 namespace coalprof {
 namespace {
 
-// Periods that are longer are told as they were proven: walking one of them then costs the model
-// about as much as a shorter one would cost to prove.
+// Longer periods are kept as they were proven: walking one of them then costs the model about as
+// much as a shorter one would cost to prove.
 constexpr std::uint64_t longest_searched = 1u << 18;
 // Steps of lanes that one search may take: about a millisecond.
 constexpr std::uint64_t work_budget = 1u << 21;

@@ -158,7 +158,7 @@ ReadValue FormulaReader::part_at(ReadValue place, std::uint64_t offset_bytes, CT
     return place;
 }
 
-// What is one access stays whole; a structure is moved in units of its alignment.
+// One access stays whole; a structure is moved in units of its alignment.
 std::vector<ReadValue> FormulaReader::parts_of(const ReadValue& place) const {
     const CType& own = types_.at(place.type);
     if (own.kind != CType::Kind::structure) return {place};
@@ -192,8 +192,8 @@ void FormulaReader::settle(ReadValue& place, CTypeId type) {
     place.unit_bytes = own.size_bytes;
 }
 
-// What a variable takes: of a structure only those members are loaded that the text goes on to
-// name.
+// The value that a variable takes: only those members of a structure are loaded that the text goes
+// on to name.
 ReadValue FormulaReader::taken(ReadValue value, CTypeId type, std::string_view name) {
     settle(value, type);
     if (!value.is(Kind::place) || types_.at(value.type).kind != CType::Kind::structure)
@@ -331,7 +331,7 @@ void FormulaReader::remember(const ReadValue& place, ReadValue value) {
                       place.is_copy, ++numbers_});
 }
 
-// What stands behind the array's name and the index, where --array says so.
+// Uses the values that --array gives, if the index follows the array's name.
 ReadValue FormulaReader::value_of_load(const ReadValue& place, const NodeTree& index) {
     const ReadArray* array = find_array(place.array);
     const DeclaredArray* declared = array != nullptr ? array->declared : nullptr;
@@ -441,7 +441,7 @@ void FormulaReader::push_guard(ReadGuard guard) {
     guards_.push_back(std::move(guard));
 }
 
-// Behind a statement that threads may have left from.
+// After a statement that threads may have left from.
 void FormulaReader::apply_exits(std::size_t from) {
     for (; from < exits_.size(); ++from) {
         const ReadExit& exit = exits_[from];
@@ -479,7 +479,7 @@ std::shared_ptr<const UsageError> FormulaReader::doubt_from(std::size_t guard, G
     return nullptr;
 }
 
-// Whether any thread, or every one, fulfils it.
+// Tests if any thread, or every one, fulfils it.
 Truth FormulaReader::decided(const NodeTree& test) const {
     if (test.size() == 1 && test.front().kind == NodeKind::literal)
         return test.front().value != 0 ? Truth::always : Truth::never;
@@ -496,7 +496,7 @@ Truth FormulaReader::decided(const NodeTree& test) const {
     asked.nodes.push_back(leaf(NodeKind::literal, 0, 0, 0).front());
     asked.nodes.back().first = access.index;
     const auto facts = prove_facts(asked.nodes, *launch_.scope);
-    // A round without threads counts nothing: where it takes long to tell, it is made.
+    // A round without threads counts nothing: where checking takes long, it is counted.
     constexpr std::uint64_t most_warps = 1 << 22;
     walked_warps_ += warps_to_check(access, *launch_.scope, facts);
     if (walked_warps_ > most_warps) return Truth::sometimes;

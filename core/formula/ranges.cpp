@@ -23,7 +23,7 @@ RangeOfResult fitted(Wide low, Wide high) {
     return {{clamped(low), clamped(high)}, low < lowest || high > highest};
 }
 
-// Of an operator that only rises, or only falls, where one operand does and the other stays: its
+// For an operator that only rises, or only falls, where one operand does and the other stays: its
 // extremes are at the corners of the ranges.
 template <typename Operator>
 RangeOfResult at_corners(const ValueRange& a, const ValueRange& b) {

@@ -12,7 +12,7 @@ namespace coalprof {
 enum class Truth : std::uint8_t { never, sometimes, always };
 Truth truth_of(const ValueRange& range);
 
-// Whether operand `which` of a node is evaluated in any thread: lazy operators whose first operand
+// True if operand `which` of a node is evaluated in any thread: lazy operators whose first operand
 // is the same everywhere leave some out.
 bool is_evaluated(NodeKind kind, std::size_t which, const ValueRange& first_operand);
 
@@ -21,7 +21,7 @@ struct RangeOfResult {
     bool can_fail = false;  // whether some operands in these ranges fail
 };
 
-// Of a strict or lazy operator; operands that it does not have are 0.
+// For a strict or lazy operator; operands that it does not have are 0.
 RangeOfResult range_of_result(NodeKind kind, const ValueRange& a, const ValueRange& b,
                               const ValueRange& c);
 

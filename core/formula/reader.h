@@ -22,8 +22,8 @@ namespace coalprof {
 // Children before parents, the root last; numbered from 0.
 using NodeTree = std::vector<Node>;
 
-// How C computes with a whole number: in 64 bits, as 32 unsigned bits that wrap around, or as who
-// wrote it left open.
+// C's arithmetic on a whole number: in 64 bits, as 32 unsigned bits that wrap around, or as its
+// author left open.
 enum class Arithmetic : std::uint8_t { plain, word, wide };
 
 struct ReadValue {
@@ -37,7 +37,7 @@ struct ReadValue {
     std::size_t begin = 0;  // its text
     std::size_t end = 0;
 
-    NodeTree tree = {};  // of a place or a pointer: so many units from the array's start; empty: 0
+    NodeTree tree = {};          // of a place or a pointer: units from the array's start; empty: 0
     bool is_comparison = false;  // without parentheses around it
     std::size_t sign_at = 0;     // of its operator
     Arithmetic arithmetic = Arithmetic::plain;
@@ -54,7 +54,7 @@ struct ReadValue {
 
     std::optional<std::size_t> atomic = std::nullopt;  // the access whose result it is
     bool is_group = false;                             // of threads: the block, or
-    std::shared_ptr<const NodeTree> tile = nullptr;    // a tile of so many of them
+    std::shared_ptr<const NodeTree> tile = nullptr;    // a tile with that many values
     bool is_copy = false;    // of a structure that a variable holds: stores to it stay there
     std::uint16_t part = 0;  // of a structure that is moved in several
 
@@ -94,7 +94,7 @@ struct ReadExit {
     ReadGuard condition;
 };
 
-// What a thread has loaded or stored, and need not load while nothing else is stored there.
+// A value that a thread has loaded or stored, and need not load while nothing else is stored there.
 struct KnownLoad {
     std::string_view array;
     NodeTree index;
@@ -112,7 +112,7 @@ struct ReadFunction {
     std::size_t result_at = 0;  // where the expression begins
 };
 
-// What is known of the launch; without a scope loops are read once.
+// Facts about the launch; without a scope loops are read once.
 struct ReadLaunch {
     const Scope* scope = nullptr;
     ElementType type = ElementType::f32;
@@ -144,7 +144,7 @@ class FormulaReader {
     }
     bool take(std::string_view sign);
     void expect(std::string_view sign, const char* hint);
-    std::size_t end_of_group(std::size_t open) const;  // behind its closing sign
+    std::size_t end_of_group(std::size_t open) const;  // after its closing sign
     std::size_t find_in_group(std::size_t from, std::string_view sign) const;
 
     // ---- statements (statements.cpp) ----
@@ -344,14 +344,14 @@ class FormulaReader {
         std::size_t guards = 0;  // that stand where it begins
         bool is_switch = false;  // which `continue` goes on beyond
     };
-    std::vector<Left> open_loops_;  // so many as loops_ says
+    std::vector<Left> open_loops_;  // the first loops_ are open
     bool has_loops_ = false;
-    bool ended_function_ = false;                     // behind its '}' no ';' stands
+    bool ended_function_ = false;                     // no ';' follows its '}'
     bool saw_restrict_ = false;                       // among the last declarator's stars
     std::shared_ptr<const UsageError> unknown_call_;  // the first
 };
 
-// What is meant by a sign that the language does not have, or not there.
+// The likely meaning of a sign that the language does not have, or that is out of place.
 std::string hint_for_sign(std::string_view sign);
 
 }  // namespace coalprof

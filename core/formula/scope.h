@@ -1,4 +1,4 @@
-// What the names of a formula stand for in one launch: its shape and the values of the parameters.
+// The values of a formula's names in one launch: its shape and the values of the parameters.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace coalprof {
 
-// What an array holds whose values make indices.
+// The content of an array whose values make indices.
 struct LookupTable {
     std::string name;
     std::shared_ptr<const std::vector<std::int64_t>> values;  // at least one
@@ -40,7 +40,7 @@ struct Scope {
 // the tables of the formula's context.
 ParsedFormula for_launch(const ParsedFormula& formula, const Scope& scope, ElementType type);
 
-// What a variable is in a launch: counter / divisor % modulus, where one of the launch's counters
+// A variable's value in a launch: counter / divisor % modulus, where one of the launch's counters
 // moves from thread to thread; or a number that is the same in all of them.
 struct VariablePart {
     enum class Counter : std::uint8_t { none, thread, thread_in_block, block };

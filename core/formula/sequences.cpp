@@ -27,7 +27,7 @@ std::optional<Sequence> repeats(std::uint64_t threads, std::optional<std::int64_
     return Sequence{threads, *advance};
 }
 
-// The same sequence told with a period that is `times` as long.
+// The same sequence with a period that is `times` as long.
 std::optional<Sequence> stretched(const Sequence& sequence, std::uint64_t times,
                                   std::uint64_t most_threads) {
     std::uint64_t threads = 0;
@@ -42,7 +42,7 @@ std::optional<Sequence> aligned(const Sequence& sequence, std::uint64_t step,
     return stretched(sequence, step / std::gcd(step, magnitude(sequence.advance)), most_threads);
 }
 
-// Two sequences told with one period.
+// Two sequences with one period.
 struct Pair {
     std::uint64_t threads = 1;
     std::int64_t a = 0;  // advances
@@ -57,7 +57,7 @@ std::optional<Pair> paired(const Sequence& a, const Sequence& b, std::uint64_t m
     return Pair{*threads, left->advance, right->advance};
 }
 
-// Whether the value is zero or not, as a sequence.
+// The sequence of "is it zero?".
 std::optional<Sequence> truth_sequence(const NodeFacts& facts) {
     if (truth_of(facts.range) != Truth::sometimes) return Sequence{};
     if (!facts.sequence || facts.sequence->advance != 0) return std::nullopt;
@@ -94,7 +94,7 @@ std::optional<Sequence> stepped(const NodeFacts& x, const NodeFacts& b,
     return repeats(both->threads, difference<Operator>(both->a, b.range.low, 0, b.range.low));
 }
 
-// Of a strict operator of one or two operands that do not only repeat.
+// For a strict operator of one or two operands that do not only repeat.
 template <typename Operator>
 std::optional<Sequence> moving(const NodeFacts& a, const NodeFacts& b, std::uint64_t most_threads) {
     if constexpr (requires { Operator::motion; }) {
@@ -112,7 +112,7 @@ std::optional<Sequence> moving(const NodeFacts& a, const NodeFacts& b, std::uint
     }
 }
 
-// Whether all shifts are by one count that is allowed.
+// True if all shifts are by one count that is allowed.
 bool is_count(const ValueRange& range) {
     return range.is_single() && operators::Shift::fault(0, range.low) == Fault::none;
 }

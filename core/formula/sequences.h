@@ -1,4 +1,4 @@
-// How values repeat from thread to thread: from the sequences of the operands to the sequence of
+// Repetition of values from thread to thread: from the sequences of the operands to the sequence of
 // the result.
 #pragma once
 
@@ -11,11 +11,11 @@
 
 namespace coalprof {
 
-// Of a variable; none where it repeats only after `most_threads`.
+// The sequence of a variable; none where it repeats only after `most_threads`.
 std::optional<Sequence> sequence_of(Variable variable, const Scope& scope);
 
-// Of an operator on operands with these facts. None where no repetition within `most_threads` can
-// be proven.
+// The sequence of an operator on operands with these facts. None where no repetition within
+// `most_threads` can be proven.
 std::optional<Sequence> sequence_of_result(NodeKind kind,
                                            const std::array<const NodeFacts*, 3>& operands,
                                            std::uint64_t most_threads);

@@ -150,7 +150,7 @@ void FormulaReader::read_statement() {
     } else if (!read_control()) {
         if (begins_declaration()) {
             read_declaration();
-            // Behind a kernel's parameters its body stands.
+            // A kernel's body follows its parameters.
             if (!std::exchange(ended_function_, false) && !token_.is("{")) read_statement_end();
         } else {
             read_simple();
@@ -342,7 +342,7 @@ void FormulaReader::read_assignment(ReadValue target) {
     if (target.is(Kind::place)) store(target);
 }
 
-// What an expression that stands alone does.
+// The effect of an expression statement.
 void FormulaReader::finish_expression(ReadValue value, std::size_t touched) {
     if (token_.is("{")) fail_after_statement();  // a{i}
     if (value.atomic && *value.atomic < formula_.accesses.size()) {

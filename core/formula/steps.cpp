@@ -57,7 +57,7 @@ LaneSteps steps_of(std::span<const std::int64_t> values) {
     steps.group = jumps[1] - jumps[0];
     for (std::size_t k = 1; k < jumps.size(); ++k)
         if (jumps[k] - jumps[k - 1] != steps.group) return {LaneSteps::Kind::irregular};
-    // Before the first and behind the last jump there is no more than a group.
+    // Before the first and after the last jump there is no more than a group.
     if (steps.at >= steps.group || values.size() - 1 - jumps.back() > steps.group)
         return {LaneSteps::Kind::irregular};
     if (steps.step == 0) {

@@ -1,5 +1,5 @@
-// How a value moves from lane to lane, as people say it: by a fixed step, in groups, starting
-// again, or by no rule.
+// The motion of a value from lane to lane, as people describe it: by a fixed step, in groups,
+// starting again, or by no rule.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ struct LaneSteps {
     enum class Kind : std::uint8_t {
         same,        // every lane has one value
         even,        // each lane is `step` from the one before
-        groups,      // `group` lanes alike, then `jump`
+        groups,      // `group` equal lanes, then `jump`
         restarting,  // by `step`, beginning again every `group` lanes
         two_steps,   // by `step`, but by `jump` every `group` lanes
         one_jump,    // by `step`, but by `jump` from lane `at` to the next
@@ -25,7 +25,7 @@ struct LaneSteps {
     std::uint32_t at = 0;
 };
 
-// Of the values of lanes 0, 1, 2, ...
+// For the values of lanes 0, 1, 2, ...
 LaneSteps steps_of(std::span<const std::int64_t> values);
 
 }  // namespace coalprof

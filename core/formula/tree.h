@@ -17,12 +17,12 @@
 
 namespace coalprof {
 
-// What is accepted at most; docs/formula.md tells users.
+// The largest formula that is accepted, documented in docs/formula.md.
 inline constexpr std::size_t max_formula_bytes = 4096;
 inline constexpr std::size_t max_formula_depth = 64;
 inline constexpr std::size_t max_formula_nodes = 512;
 inline constexpr std::size_t max_formula_accesses = 16;
-// Of loops, whose rounds are written out: each access is compared with those before.
+// For loops, whose rounds are written out: each access is compared with those before.
 inline constexpr std::size_t max_rounds = 4096;
 inline constexpr std::size_t max_unrolled_accesses = 16'384;
 inline constexpr std::size_t max_unrolled_nodes = 400'000;
@@ -68,7 +68,7 @@ struct Node {
     std::int64_t value = 0;  // of a literal; which parameter, Variable or table
 };
 
-// Whether both trees say the same, wherever they stand in the text.
+// True if both trees mean the same, wherever they are in the text.
 bool is_same_subtree(const std::vector<Node>& a, NodeId root_of_a, const std::vector<Node>& b,
                      NodeId root_of_b);
 
@@ -77,7 +77,7 @@ constexpr std::size_t child_count(NodeKind kind) {
     if (kind <= NodeKind::lookup) return 1;
     return kind < NodeKind::conditional ? 2 : 3;
 }
-// Whether it evaluates some of its operands only where others say so.
+// True if it evaluates some of its operands depending on others.
 constexpr bool is_lazy(NodeKind kind) {
     return kind == NodeKind::logical_and || kind == NodeKind::logical_or ||
            kind == NodeKind::conditional;
@@ -96,7 +96,7 @@ struct FormulaAccess {
     std::uint16_t index_begin = 0;  // the index within it; the same twice: i, which nobody wrote
     std::uint16_t index_end = 0;
     bool is_written_whole = false;      // that is all of it: *(p + i), a[j][i], p[i].x
-    std::uint16_t condition_begin = 0;  // "if ..." behind it, where that was written
+    std::uint16_t condition_begin = 0;  // "if ..." after it, where that was written
     std::uint16_t part = 0;             // of a structure that is moved in several
     std::uint32_t site = 0;  // which of the text's accesses: rounds of a loop have it in common
     bool is_bare_comparison = false;
@@ -109,7 +109,7 @@ struct DeclaredArray {
     std::optional<ElementType> type;     // none: --type's, or
     std::string structure;               // that of this name
     std::vector<std::uint64_t> extents;  // empty: one, as long as it must be
-    // What it holds, where its values make indices: numbers from a file, or a rule.
+    // Its content, where its values make indices: numbers from a file, or a rule.
     std::shared_ptr<const std::vector<std::int64_t>> values;
     enum class Rule : std::uint8_t { none, zeros, iota, random } rule = Rule::none;
     std::uint64_t seed = 1;

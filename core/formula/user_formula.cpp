@@ -52,7 +52,7 @@ std::uint64_t hash_of(const Node& node, HashAt hash_at) {
 
 }  // namespace
 
-// Of its index and its condition.
+// Searches its index and its condition.
 template <typename Is>
 std::uint32_t UserFormula::nodes_that(Is is) const {
     const auto in_tree = [&](NodeId root) {

@@ -24,7 +24,7 @@ bool is_literal(const NodeTree& tree) {
     return tree.size() == 1 && tree.front().kind == NodeKind::literal;
 }
 
-// Whether no part of it can make it negative, as far as the text shows.
+// True if no part of it can make it negative, as far as the text shows.
 bool is_plainly_positive(const NodeTree& tree) {
     return std::ranges::all_of(tree, [](const Node& node) {
         switch (node.kind) {
@@ -68,7 +68,7 @@ bool is_same_subtree(const std::vector<Node>& a, NodeId root_of_a, const std::ve
     const NodeId first_of_a = a[root_of_a].first;
     const NodeId first_of_b = b[root_of_b].first;
     if (root_of_a - first_of_a != root_of_b - first_of_b) return false;
-    // From the root on: what differs in the rounds of a loop stands behind the rest.
+    // From the root on: the parts that differ between the rounds of a loop come last.
     for (NodeId k = root_of_a - first_of_a + 1; k-- > 0;) {
         const Node& one = a[first_of_a + k];
         const Node& other = b[first_of_b + k];
@@ -158,7 +158,7 @@ NodeTree FormulaReader::both(const NodeTree& a, const NodeTree& b) const {
 }
 
 NodeTree FormulaReader::masked(const NodeTree& tree, std::uint32_t bits) const {
-    // What a loop adds up must not grow by a mask a round.
+    // A sum over the rounds of a loop must not grow by a mask a round.
     if (launch_.scope) {
         const NodeFacts facts = prove_facts(tree, *launch_.scope).back();
         if (!facts.subtree_can_fail && facts.range.low >= 0 && facts.range.high >> bits == 0)
@@ -186,7 +186,7 @@ std::optional<NodeTree> FormulaReader::exact_quotient(const NodeTree& tree,
     return combined(root.kind, root.at, root.begin, root.end, {&*left, &*right});
 }
 
-// So many units of `from_bytes` in units of `to_bytes`.
+// Converts units of `from_bytes` to units of `to_bytes`.
 NodeTree FormulaReader::scaled(NodeTree tree, std::uint64_t from_bytes,
                                std::uint64_t to_bytes) const {
     if (tree.empty() || from_bytes == to_bytes) return tree;
@@ -283,7 +283,7 @@ ReadValue FormulaReader::arithmetic(const OperatorInfo& info, std::size_t at, co
     };
     const NodeTree a = operand(left);
     const NodeTree b = is_shift ? whole(right) : operand(right);
-    // What is added up round by round stays small.
+    // A sum over rounds stays small.
     const bool adds_literal = info.kind == NodeKind::add && launch_.scope && is_literal(b) &&
                               a.back().kind == NodeKind::add;
     ReadValue result =
