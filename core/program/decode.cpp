@@ -9,6 +9,7 @@
 
 #include "core/program/array_names.h"
 #include "core/program/code.h"
+#include "core/program/fragment.h"
 #include "core/program/growth.h"
 #include "core/program/needs.h"
 #include "core/program/opcodes.h"
@@ -585,6 +586,54 @@ class Decoder {
                                    [&](const PtxParameter& one) { return one.name == name; });
     }
 
+    // Of the lines of a matrix: the address of each lane.
+    class FragmentAddresses {
+     public:
+        FragmentAddresses(Decoder& decoder, const Fragment& fragment, std::uint32_t statement,
+                          Slot elements, Slot pointer)
+            : decoder_(decoder), statement_(statement) {
+            const std::uint32_t bits = fragment.element_bits;
+            line_bytes_ = bits < 8
+                              ? make(Opcode::shift_right, {elements, number(bits == 4 ? 1 : 3)})
+                              : make(Opcode::multiply, {elements, number(bits / 8)});
+            const Slot first = make(Opcode::mad_wide, {part(fragment.line), line_bytes_, pointer});
+            lines_[0] = make(Opcode::mad_wide, {part({fragment.byte.shift, fragment.byte.mask}),
+                                                number(fragment.byte.factor), first});
+        }
+        Slot line(std::uint32_t further) {
+            const auto known = lines_.find(further);
+            return known != lines_.end()
+                       ? known->second
+                       : lines_[further] =
+                             make(Opcode::mad_wide, {line_bytes_, number(further), lines_[0]});
+        }
+
+     private:
+        Slot number(std::uint64_t value) { return decoder_.constant(value); }
+        Slot part(const LanePart& part) {
+            Slot slot = decoder_.special(SlotKind::laneid);
+            if (part.shift != 0) slot = make(Opcode::shift_right, {slot, number(part.shift)});
+            slot = make(Opcode::bit_and, {slot, number(part.mask)});
+            return part.factor == 1 ? slot : make(Opcode::multiply, {slot, number(part.factor)});
+        }
+        Slot make(Opcode opcode, std::vector<Slot> inputs) {
+            const auto result = static_cast<Slot>(decoder_.code_.slots.size());
+            const bool is_wide = opcode == Opcode::mad_wide;
+            decoder_.code_.slots.push_back(
+                {SlotKind::reg, static_cast<std::uint8_t>(is_wide ? 64 : 32), 0});
+            decoder_.emit({.opcode = opcode,
+                           .type = {'u', 32},
+                           .results = {result},
+                           .inputs = std::move(inputs),
+                           .statement = statement_});
+            return result;
+        }
+        Decoder& decoder_;
+        std::uint32_t statement_;
+        Slot line_bytes_ = no_slot;
+        std::map<std::uint32_t, Slot> lines_;
+    };
+
     struct Address {
         std::string_view base;
         std::int64_t offset = 0;
@@ -620,6 +669,8 @@ class Decoder {
             emit_memory_unknown(frame, statement, std::move(instruction), words, operands);
             return;
         }
+        if (words.base() == "wmma")
+            return decode_fragment(frame, statement, std::move(instruction), words, operands);
         const bool is_load = memory.opcode == Opcode::load && !memory.is_copy;
         const bool has_result =
             is_load || (memory.opcode == Opcode::atomic && !memory.is_reduction);
@@ -652,10 +703,43 @@ class Decoder {
                 static_cast<std::uint32_t>(number_of(operands[2]).value_or(memory.width_bytes));
         if (memory.opcode != Opcode::load && instruction.inputs.size() < 2)
             refuse(statement, "it has too few operands");
-        add_site(statement, instruction, words, memory);
-        if (instruction.site != ~0u)
-            code_.sites[instruction.site].array = frame.arrays.array_at(address.base);
+        add_site(statement, instruction, words, memory, frame.arrays.array_at(address.base));
         emit(std::move(instruction));
+    }
+    // "wmma.load.a... {%r1, ...}, [%rd1], %r9", "wmma.store.d... [%rd1], {%r1, ...}, %r9": the
+    // accesses that it is made of, and what finds their addresses.
+    void decode_fragment(Frame& frame, const PtxStatement& statement, PtxInstruction instruction,
+                         const OpcodeWords& words, const std::vector<std::string_view>& operands) {
+        const auto fragment = fragment_of(words);
+        const bool is_load = instruction.opcode == Opcode::load;
+        if (!fragment) {
+            code_.uncounted.push_back(instruction.statement);
+            instruction.opcode = is_load ? Opcode::unknown : Opcode::nothing;
+            return emit_memory_unknown(frame, statement, std::move(instruction), words, operands);
+        }
+        if (operands.size() < 2) refuse(statement, "it has too few operands");
+        const Address address = address_in(statement, operands[is_load ? 1 : 0]);
+        const std::vector<Slot> values = is_load ? operand_list(frame, statement, operands[0])
+                                                 : input_list(frame, statement, operands[1]);
+        const Slot elements = operands.size() > 2 ? operand(frame, statement, operands[2])
+                                                  : constant(fragment->line_elements);
+        FragmentAddresses addresses(*this, *fragment, instruction.statement, elements,
+                                    input_list(frame, statement, address.base).front());
+        instruction.offset = address.offset;
+        instruction.width_bytes = fragment->width_bytes;
+        instruction.variant = fragment->variant;
+        instruction.is_opaque = true;
+        const std::size_t count = fragment->accesses.size();
+        for (std::size_t i = 0; i < count; ++i) {
+            PtxInstruction one = instruction;
+            one.inputs = {addresses.line(fragment->accesses[i].lines)};
+            one.offset += fragment->accesses[i].bytes;
+            for (std::size_t at = i; at < std::max(count, values.size()) && !values.empty();
+                 at += count)
+                (is_load ? one.results : one.inputs).push_back(values[at % values.size()]);
+            add_site(statement, one, words, words.memory(), frame.arrays.array_at(address.base));
+            emit(std::move(one));
+        }
     }
     void decode_cells(Frame& frame, const PtxStatement& statement, PtxInstruction instruction,
                       const Address& address, std::string_view text) {
@@ -694,7 +778,7 @@ class Decoder {
         emit(std::move(instruction));
     }
     void add_site(const PtxStatement& statement, PtxInstruction& instruction,
-                  const OpcodeWords& words, const MemoryWords& memory) {
+                  const OpcodeWords& words, const MemoryWords& memory, std::string array) {
         if (instruction.state == PtxState::param || instruction.state == PtxState::constant) return;
         PtxSite site;
         site.function = code_.kernel;
@@ -706,6 +790,7 @@ class Decoder {
                      : instruction.state == PtxState::local ? Space::local
                                                             : Space::global;
         site.width_bytes = instruction.width_bytes;
+        site.array = std::move(array);
         instruction.site = static_cast<std::uint32_t>(code_.sites.size());
         code_.sites.push_back(std::move(site));
     }

@@ -187,7 +187,7 @@ class Needs {
 
     void take(PtxInstruction& one) {
         if (one.is_needed) return;
-        if (one.opcode == Opcode::unknown) refuse(one);
+        if (one.opcode == Opcode::unknown || one.is_opaque) refuse(one);
         one.is_needed = true;
         need(one.guard);
         for (const Slot slot : one.inputs) need(slot);
@@ -210,7 +210,8 @@ class Needs {
     bool take_stores() {
         bool changed = false;
         for (PtxInstruction& one : code_.instructions) {
-            if (one.is_needed || (one.opcode != Opcode::store && one.opcode != Opcode::atomic))
+            if (one.is_needed || one.is_opaque ||
+                (one.opcode != Opcode::store && one.opcode != Opcode::atomic))
                 continue;
             const bool may_be_generic = one.state == PtxState::generic;
             const bool is_shared =

@@ -209,7 +209,7 @@ bool OpcodeWords::is_memory() const {
         "tensormap", "applypriority", "multimem", "tex",       "tld4",      "txq",
         "suld",      "sust",          "sured",    "suq",       "movmatrix", "clusterlaunchcontrol",
         "wmma",      "wgmma",         "tcgen05"};
-    return std::ranges::find(names, base()) != names.end();
+    return std::ranges::find(names, base()) != names.end() && !(base() == "wmma" && has("mma"));
 }
 
 MemoryWords OpcodeWords::memory() const {
@@ -240,14 +240,16 @@ MemoryWords OpcodeWords::memory() const {
         words.width_bytes = 16;
         words.variant = has("x4") ? 'M' : has("x2") ? 'm' : 'n';
         words.is_transposed = has("trans");
+    } else if (base() == "wmma") {  // its matrices are in fragment.h
+        words.opcode = has("load") ? Opcode::load : Opcode::store;
+        words.kind = has("load") ? AccessKind::load : AccessKind::store;
     } else {
         const bool has_result = base() == "mbarrier" || base().starts_with("t") ||
                                 base().starts_with("su") || base() == "movmatrix" ||
-                                base() == "wmma" || base() == "multimem";
+                                base() == "multimem";
         words.opcode = has_result ? Opcode::unknown : Opcode::nothing;
-        constexpr std::array counted_nowhere{"cp",    "st",    "red",  "multimem",
-                                             "tex",   "tld4",  "suld", "sust",
-                                             "sured", "wgmma", "wmma", "tcgen05"};
+        constexpr std::array counted_nowhere{"cp",   "st",   "red",   "multimem", "tex",    "tld4",
+                                             "suld", "sust", "sured", "wgmma",    "tcgen05"};
         const bool waits = has("wait") || has("commit_group") || has("wait_group") ||
                            has("wait_all") || has("fence") || has("mma");
         words.is_uncounted = std::ranges::find(counted_nowhere, base()) != counted_nowhere.end() &&

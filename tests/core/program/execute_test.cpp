@@ -281,6 +281,54 @@ TEST(Execution, of_ldmatrix_hands_each_lane_its_pair_of_elements) {
     EXPECT_EQ(sectors(".trans"), 4u);  // rows 0, 2, 4, 6: elements 16 (l % 4) + l / 4
 }
 
+// Accesses, their width and sectors (passes of shared memory) for lines 48 elements apart. Widths
+// are those of machine code of sm_90. Rows of 96 bytes and 192 bytes begin with a sector: a quarter
+// of a warp has one of each of 8 lines, lanes of single elements one of each of 4.
+TEST(Execution, of_wmma_asks_for_what_ptxas_makes_of_it) {
+    struct Form {
+        std::string opcode;
+        std::size_t values, accesses;
+        std::uint32_t width_bytes;
+        std::uint64_t sectors;
+    };
+    const std::vector<Form> forms{
+        {"load.a.sync.aligned.row.m16n16k16.global.f16", 8, 4, 4, 32},
+        {"load.b.sync.aligned.row.m16n16k16.global.bf16", 4, 4, 4, 32},
+        {"load.a.sync.aligned.col.m16n16k16.global.s8", 2, 8, 1, 32},
+        {"load.b.sync.aligned.col.m16n16k16.global.s8", 2, 2, 4, 16},
+        {"load.a.sync.aligned.row.m16n16k8.global.tf32", 4, 4, 4, 32},
+        {"load.c.sync.aligned.row.m16n16k16.global.f32", 8, 4, 8, 32},
+        {"store.d.sync.aligned.col.m16n16k16.global.f32", 8, 8, 4, 32},
+        {"store.d.sync.aligned.row.m8n32k16.global.f32", 8, 8, 4, 32},
+        {"load.c.sync.aligned.row.m8n8k4.global.f64", 2, 1, 16, 16},
+        {"load.a.sync.aligned.row.m16n16k16.shared.f16", 8, 1, 16, 8},
+        {"load.b.sync.aligned.row.m8n32k16.shared.f16", 8, 2, 16, 16},
+        {"load.c.sync.aligned.row.m16n16k16.shared.f32", 8, 4, 8, 16},
+    };
+    for (const Form& form : forms) {
+        std::string values;
+        for (std::size_t i = 0; i < form.values; ++i)
+            values += (i == 0 ? "{%r" : ", %r") + std::to_string(i + 10);
+        if (form.opcode.ends_with("f64")) values = "{%rd8, %rd9";
+        const bool is_load = form.opcode.starts_with("load");
+        const bool is_shared = form.opcode.find("shared") != std::string::npos;
+        const std::string pointer = is_shared ? "[t]" : "[%rd1]";
+        const std::string text = ptx_of(
+            ".shared .align 128 .b8 t[8192];\nld.param.u64 %rd1, [p0];\nmov.u32 %r1, 48;\nwmma." +
+            form.opcode + " " +
+            (is_load ? values + "}, " + pointer : pointer + ", " + values + "}") + ", %r1;\nret;");
+        const Code code = code_of(text);
+        const Executed result = run(text, {1, 1, 1}, {32, 1, 1});
+        ASSERT_EQ(code.sites.size(), form.accesses) << form.opcode;
+        std::uint64_t sectors = 0;
+        for (const SiteCounts& one : result.counts)
+            sectors += one.global.sectors + one.shared.wavefronts;
+        EXPECT_EQ(code.sites[0].width_bytes, form.width_bytes) << form.opcode;
+        EXPECT_EQ(sectors, form.sectors) << form.opcode;
+        EXPECT_TRUE(code.uncounted.empty()) << form.opcode;
+    }
+}
+
 // Half of 0.5 is 0x3800 = 14336; bf16 of 3.0 is 0x4040; 32 lanes of 1.0 to 32.0 are as far apart
 // as their numbers once they are integers again.
 TEST(Execution, of_real_numbers_of_16_bits_rounds_as_hardware_does) {
