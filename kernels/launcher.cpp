@@ -13,6 +13,7 @@
 #include "core/runtime/steps.h"
 #include "kernels/ceilings.h"
 #include "kernels/compiler.h"
+#include "kernels/cycle_clock.h"
 #include "kernels/device_query.h"
 #include "kernels/driver_api.h"
 #include "kernels/nvrtc_api.h"
@@ -96,6 +97,10 @@ class GpuLauncher : public KernelLauncher {
     double copy_ceiling() override {
         bench_->drop_idle_memory();
         return ceilings_->copy();
+    }
+    CycleReadings read_cycles() override {
+        bench_->drop_idle_memory();
+        return CycleClock(*bench_).read();
     }
 
  private:

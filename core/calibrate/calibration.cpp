@@ -6,7 +6,6 @@
 #include <optional>
 #include <span>
 
-#include "core/calibrate/probes.h"
 #include "core/count/predict.h"
 #include "core/machine/machine_file.h"
 #include "core/run/device_ceilings.h"
@@ -62,13 +61,43 @@ std::vector<Asked> launches_to_time(const Machine& machine, const Rates& prior,
     return all;
 }
 
+Timing time_once(KernelLauncher& launcher, const Probe& probe) {
+    return launcher.prepare(probe.plan)->time(repeats_of_round, probe.cache);
+}
+
+// What fails once is not asked again.
 void time_once(KernelLauncher& launcher, Asked& one) {
+    stop_if_asked();
+    if (!one.failure.empty()) return;
     try {
-        const auto launch = launcher.prepare(one.probe.plan);
-        one.rounds.push_back(launch->time(repeats_of_round, one.probe.cache));
+        one.rounds.push_back(time_once(launcher, one.probe));
     } catch (const PointError& error) {
         one.failure = error.what();
     }
+}
+
+SimRound read_once(KernelLauncher& launcher, Calibration& found) {
+    SimRound round;
+    const auto note = [&](const std::string& failure) {
+        if (std::ranges::find(found.failed, failure) == found.failed.end())
+            found.failed.push_back(failure);
+    };
+    for (const SimStream& stream : found.streams) {
+        stop_if_asked();
+        try {
+            const double seconds = time_once(launcher, stream.longer).median_seconds -
+                                   time_once(launcher, stream.shorter).median_seconds;
+            if (seconds > 0) round.streams.push_back({stream.rate, stream.more / seconds});
+        } catch (const PointError& error) {
+            note(fmt::format("{}: {}", stream.longer.command, error.what()));
+        }
+    }
+    try {
+        round.cycles = launcher.read_cycles();
+    } catch (const PointError& error) {
+        note(error.what());
+    }
+    return round;
 }
 
 // The mean of the rounds' medians, which are sorted, without the lowest and the highest quarter.
@@ -151,16 +180,17 @@ Calibration calibrate(KernelLauncher& launcher) {
     found.prior = source_of_rates(machine);
     std::vector<Asked> asked = launches_to_time(machine, *prior, facts.free_memory_bytes / 4);
     found.ceilings = measure_ceilings(launcher);
+    found.streams = simulation_streams(machine, facts.free_memory_bytes / 4);
+    std::vector<SimRound> read;
     {
         const Step step("launches timed");
         for (std::size_t round = 0; round < rounds; ++round) {
             if (round > 0) launcher.start_anew();
-            for (Asked& one : asked) {
-                stop_if_asked();
-                if (one.failure.empty()) time_once(launcher, one);
-            }
+            for (Asked& one : asked) time_once(launcher, one);
+            read.push_back(read_once(launcher, found));
         }
     }
+    found.simulated = sim_rates_of(read, prior->sim, facts.multiprocessors);
     std::vector<TimedWork> timed;
     for (const Asked& one : asked) {
         if (!one.failure.empty()) {
@@ -189,18 +219,32 @@ Value number_or_nothing(const Reading& reading) {
     return is_number(reading) ? Value{number_in(reading)} : Value{};
 }
 
-ListRow row_of(const FittedRate& rate, const Calibration& calibration) {
+template <typename Rate>
+ListRow row_of(const Rate& rate, const std::string& prior, std::vector<Value> launches) {
     ListRow row{{{"kind", machine_file_rate},
                  {"name", rate.info.key},
                  {"value", rate.value},
                  {"unit", rate.info.unit},
-                 {"source", rate.is_measured ? std::string("measured") : calibration.prior},
+                 {"source", rate.is_measured ? std::string("measured") : prior},
                  {"doubt", rate.is_measured ? Value{rate.doubt} : Value{}}}};
-    std::vector<Value> launches;
-    for (const std::size_t at : rate.launches)
-        launches.emplace_back(calibration.launches[at].command);
     row.lists = {{"launches", std::move(launches)}};
     return row;
+}
+
+void add_rates(const Calibration& calibration, ListDocument& list) {
+    for (const FittedRate& rate : calibration.fit.by_rate) {
+        std::vector<Value> launches;
+        for (const std::size_t at : rate.launches)
+            launches.emplace_back(calibration.launches[at].command);
+        list.rows.push_back(row_of(rate, calibration.prior, std::move(launches)));
+    }
+    for (const FoundSimRate& rate : calibration.simulated) {
+        std::vector<Value> launches;
+        for (const SimStream& stream : calibration.streams)
+            if (stream.rate == rate.info.value)
+                launches = {stream.shorter.command, stream.longer.command};
+        list.rows.push_back(row_of(rate, calibration.prior, std::move(launches)));
+    }
 }
 
 ListRow row_of(const TimedProbe& launch) {
@@ -237,8 +281,7 @@ ListDocument machine_document(const Calibration& calibration) {
                  {"copy_ceiling", number_or_nothing(calibration.ceilings.copy)},
                  {"warning_code", is_disturbed ? "W-DISTURBED" : ""},
                  {"warning", calibration.disturbance}}};
-    for (const FittedRate& rate : calibration.fit.by_rate)
-        list.rows.push_back(row_of(rate, calibration));
+    add_rates(calibration, list);
     for (const TimedProbe& launch : calibration.launches) list.rows.push_back(row_of(launch));
     return list;
 }

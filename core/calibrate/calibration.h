@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "core/calibrate/probes.h"
 #include "core/calibrate/rate_fit.h"
+#include "core/calibrate/sim_readings.h"
 #include "core/device/device.h"
 #include "core/result/document.h"
 #include "core/run/device_ceilings.h"
@@ -30,7 +32,9 @@ struct Calibration {
     std::string prior;  // whose rates those are that were not measured
     DeviceCeilings ceilings;
     std::vector<TimedProbe> launches;
-    RateFit fit;                      // its launches are those
+    RateFit fit;  // its launches are those
+    std::vector<FoundSimRate> simulated;
+    std::vector<SimStream> streams;   // that tell some of these
     std::vector<std::string> failed;  // launches that could not be timed, with the reason
     std::string disturbance;          // a sentence; empty: nothing was seen
 };

@@ -253,13 +253,81 @@ void add_mixture(Probes& probes, const Sizes& sizes) {
     probes.add("offset", 1, add, f32, middle, {.block = 512});
 }
 
-}  // namespace
-
-std::vector<Probe> calibration_probes(const Machine& machine, std::uint64_t most_bytes) {
+Sizes sizes_on(const Machine& machine) {
     const std::uint64_t l2_bytes = machine.board ? machine.board->l2_bytes.value_or(0) : 0;
     const std::uint64_t near = std::clamp(std::bit_floor(l2_bytes / 4), mebibyte, 64 * mebibyte);
     const std::uint64_t far = std::bit_ceil(4 * std::max(l2_bytes, near));
-    const Sizes sizes{.near_bytes = near, .middle_bytes = far / 4, .far_bytes = far};
+    return {.near_bytes = near, .middle_bytes = far / 4, .far_bytes = far};
+}
+
+struct StreamRecipe {
+    double SimRates::*rate;
+    double of_element;  // units of the rate
+    std::string index;
+    Op op;
+    ElementType type;
+    std::uint64_t shorter_bytes;
+    Shape shape = {};
+};
+
+// All but the last two go over what L2 holds, again and again.
+std::vector<StreamRecipe> recipes(const Sizes& sizes) {
+    const auto [near, middle, far] = sizes;
+    const auto again = [&](std::string_view index, std::uint64_t element_bytes) {
+        return fmt::format("{} & {}", index, near / element_bytes - 1);
+    };
+    const Shape several{.per_thread = 4, .is_warm = true};
+    return {
+        {&SimRates::blocks_per_second,
+         1.0 / 32,
+         "i",
+         load,
+         u8,
+         near,
+         {.block = 32, .is_warm = true}},
+        // A sector of each line.
+        {&SimRates::read_requests_per_second, 1, again("(i*32)", 4), load, f32, middle / 2,
+         several},
+        {&SimRates::sectors_per_second, 0.5, again("i", 16), load, f32x4, far, several},
+        // A whole one of each line.
+        {&SimRates::write_requests_per_second, 0.5, again("(i/2*8 + i%2)", 16), store, f32x4,
+         middle, several},
+        {&SimRates::partial_writes_per_second, 1, again("(i*8)", 4), store, f32, middle / 2,
+         several},
+        {&SimRates::reductions_per_second, 1.0 / 8, again("i", 4), reduce, f32, middle, several},
+        // Eight words of one line, by each warp.
+        {&SimRates::line_reductions_per_second,
+         1.0 / 32,
+         "i & 7",
+         reduce,
+         u32,
+         near / 2,
+         {.is_warm = true}},
+        {&SimRates::dram_read_bytes_per_second, 16, "i", load, f32x4, far},
+        {&SimRates::dram_write_bytes_per_second, 16, "i", store, f32x4, far},
+    };
+}
+
+}  // namespace
+
+std::vector<SimStream> simulation_streams(const Machine& machine, std::uint64_t most_bytes) {
+    std::vector<SimStream> streams;
+    for (const StreamRecipe& one : recipes(sizes_on(machine))) {
+        Probes probes(machine, most_bytes);
+        for (const std::uint64_t bytes : {one.shorter_bytes, 2 * one.shorter_bytes})
+            probes.add_formula(one.index, one.op, one.type, bytes, one.shape);
+        std::vector<Probe> both = probes.take();
+        if (both.size() < 2) continue;  // no memory for it
+        const double more = static_cast<double>(both[1].plan.program.threads) -
+                            static_cast<double>(both[0].plan.program.threads);
+        streams.push_back(
+            {one.rate, std::move(both[0]), std::move(both[1]), more * one.of_element});
+    }
+    return streams;
+}
+
+std::vector<Probe> calibration_probes(const Machine& machine, std::uint64_t most_bytes) {
+    const Sizes sizes = sizes_on(machine);
     Probes probes(machine, most_bytes);
     add_small(probes);
     add_blocks_and_latency(probes, sizes);

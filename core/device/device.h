@@ -50,6 +50,21 @@ struct DeviceFacts {
     }
 };
 
+// What kernels read that look at the clock of their multiprocessor, in its cycles: medians.
+struct CycleReadings {
+    double clock_hertz = 0;  // while all multiprocessors compute
+    double instruction = 0;  // that waits for the one before
+    // Loads whose address is what the load before brought.
+    double shared_load = 0;
+    double l1_load = 0;
+    double l2_load = 0;
+    double dram_load = 0;
+    double next_block = 0;  // from a block's end to the first instruction of the one in its place
+    // Of one multiprocessor that asks L2 alone, all the time.
+    double line_request = 0;  // a sector of a line
+    double sector = 0;        // of whole lines
+};
+
 // One point failed, the sweep can go on (not enough memory, a launch that was refused).
 class PointError : public Error {
  public:
@@ -126,6 +141,8 @@ class KernelLauncher {
     // This GPU's own ceilings in bytes per second, measured once per context and kept.
     virtual double read_ceiling() = 0;
     virtual double copy_ceiling() = 0;
+    // Measured at each call, in some milliseconds. Throws PointError.
+    virtual CycleReadings read_cycles() = 0;
 };
 
 class CounterCollector {

@@ -127,6 +127,7 @@ std::span<const RateInfo> all_rates();
 // A rate of the simulation, as machine files name it.
 struct SimRateInfo {
     std::string_view key;
+    std::string_view unit;
     double SimRates::*value = nullptr;
 };
 std::span<const SimRateInfo> all_sim_rates();

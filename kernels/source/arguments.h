@@ -39,6 +39,14 @@ struct WrongResult {
     Index differing_bits = 0;
 };
 
+// Of a block that reads clocks: cycles of its multiprocessor.
+struct ClockRecord {
+    Index begin = 0;
+    Index end = 0;
+    Index nanoseconds = 0;  // between them, where they are asked for
+    Index multiprocessor = 0;
+};
+
 // One warp instruction with its addresses (`coalprof warps`).
 struct WarpArgument {
     Index address[32] = {};  // true addresses; for shared memory offsets into the block's

@@ -54,6 +54,7 @@ class Played : public KernelLauncher {
     void start_anew() override { launcher_->start_anew(); }
     double read_ceiling() override { return launcher_->read_ceiling(); }
     double copy_ceiling() override { return launcher_->copy_ceiling(); }
+    CycleReadings read_cycles() override { return launcher_->read_cycles(); }
 
  private:
     std::unique_ptr<KernelLauncher> launcher_;

@@ -6,6 +6,7 @@
 
 #include "core/text/error.h"
 #include "kernels/ceilings.h"
+#include "kernels/cycle_clock.h"
 #include "kernels/compose.h"
 #include "kernels/nvrtc_here.h"
 #include "kernels/plan_launch.h"
@@ -93,7 +94,7 @@ TEST_P(Architecture, gets_the_kernels_beside_the_measured_one) {
     const Plan copy = plan_of("row", 480, Op::copy, ElementType::f64);
     const Plan atomic = plan_of("scatter", 1024, Op::reduce, ElementType::f32);
     for (const CompileRequest& request :
-         {CacheControl::request(), Ceilings::request(),
+         {CacheControl::request(), Ceilings::request(), CycleClock::request(),
           CompileRequest{.source = compose_check(copy, shape_of(copy))},
           CompileRequest{.source = compose_check(atomic, shape_of(atomic))},
           CompileRequest{.source = compose_compare(16, Content::marked)}})

@@ -36,6 +36,7 @@ struct SmallSweep {
             attempt([&] { launcher->prepare_warp(warp(Space::shared))->launch(); });
             attempt([&] { launcher->read_ceiling(); });
             attempt([&] { launcher->copy_ceiling(); });
+            attempt([&] { launcher->read_cycles(); });
         } catch (const DeviceLostError&) {
             ending = Ending::lost;
         } catch (const PointError&) {
@@ -146,7 +147,7 @@ TEST(Faults, leave_the_other_points_alone_and_nothing_behind) {
             } else {
                 EXPECT_NE(run.sweep.ending, Ending::lost);
                 if (run.sweep.ending == Ending::done) {
-                    EXPECT_EQ(run.sweep.finished + run.sweep.failed, 11);
+                    EXPECT_EQ(run.sweep.finished + run.sweep.failed, 12);
                 }
             }
         }

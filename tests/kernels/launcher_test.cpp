@@ -1,6 +1,7 @@
 #include "kernels/launcher.h"
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -459,6 +460,41 @@ TEST_F(Launcher, reads_no_longer_for_its_ceilings_on_a_slower_gpu) {
     gpu_.attributes[CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE] = 5001000;
     gpu_.attributes[CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH] = 256;
     EXPECT_DOUBLE_EQ(launcher().read_ceiling(), (122 << 20) / 0.5e-3);
+}
+
+// Of a GPU whose blocks all take 8192 cycles and 4096 ns, two after each other on each of its four
+// multiprocessors, 500 cycles apart; a block that asks L2 alone loads 131,072 times.
+TEST_F(Launcher, reads_cycles_from_what_kernels_record) {
+    gpu_.play = [](const FakeLaunch& launch) {
+        const bool has_records =
+            launch.function->name != "coalprof_link" && launch.function->name != "coalprof_flush";
+        if (!has_records) return;
+        const std::map<std::string, std::size_t> parameters_before{
+            {"coalprof_compute", 2},     {"coalprof_depend", 2},     {"coalprof_chase_shared", 2},
+            {"coalprof_chase_l1", 6},    {"coalprof_chase_l2", 6},   {"coalprof_follow", 0},
+            {"coalprof_fetch_words", 5}, {"coalprof_fetch_lines", 5}};
+        ClockRecord* records = nullptr;
+        std::memcpy(&records, launch.parameters[parameters_before.at(launch.function->name)],
+                    sizeof records);
+        for (Index k = 0; k < launch.grid; ++k) {
+            const Index begin = k / 4 * (8192 + 500);
+            records[k] = {begin, begin + 8192, 4096, k % 4};
+        }
+    };
+    const CycleReadings read = launcher().read_cycles();
+    EXPECT_DOUBLE_EQ(read.clock_hertz, 2e9);
+    EXPECT_DOUBLE_EQ(read.instruction, 2);  // 4096
+    EXPECT_DOUBLE_EQ(read.shared_load, 8);  // 1024
+    EXPECT_DOUBLE_EQ(read.l1_load, 8);
+    EXPECT_DOUBLE_EQ(read.l2_load, 8);
+    EXPECT_DOUBLE_EQ(read.dram_load, 4);  // 2048 of 16384 by each of four multiprocessors
+    EXPECT_DOUBLE_EQ(read.next_block, 500);
+    EXPECT_DOUBLE_EQ(read.line_request, 8192.0 / 131072);
+    EXPECT_DOUBLE_EQ(read.sector, 8192.0 / 65536);
+}
+
+TEST_F(Launcher, refuses_cycles_of_a_clock_that_stands_still) {
+    EXPECT_THAT(message_of([&] { launcher().read_cycles(); }), testing::HasSubstr("stood still"));
 }
 
 TEST_F(Launcher, compiles_the_kernels_of_its_ceilings_ahead_where_they_are_wanted) {

@@ -26,6 +26,16 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::ThrowsMessage;
 
+constexpr CycleReadings some_cycles{.clock_hertz = 1.9e9,
+                                    .instruction = 4,
+                                    .shared_load = 31,
+                                    .l1_load = 41,
+                                    .l2_load = 271,
+                                    .dram_load = 561,
+                                    .next_block = 700,
+                                    .line_request = 2,
+                                    .sector = 0.5};
+
 // What a GPU with these rates would take.
 class ModelledGpu : public KernelLauncher {
  public:
@@ -52,6 +62,7 @@ class ModelledGpu : public KernelLauncher {
     }
     double read_ceiling() override { return 4e12; }
     double copy_ceiling() override { return 3e12; }
+    CycleReadings read_cycles() override { return cycles; }
 
     // Of a plan that stays where it is: one is launched in every round.
     double seconds_of(const Plan& plan, CacheState cache) {
@@ -72,6 +83,7 @@ class ModelledGpu : public KernelLauncher {
     std::uint64_t most_bytes = ~std::uint64_t{0};  // for the arrays of a launch
     std::uint64_t largest_array_bytes = 0;
     DeviceFacts& facts() { return facts_; }
+    CycleReadings cycles = some_cycles;
 
  private:
     double modelled_seconds(const Plan& plan, CacheState cache) const {
@@ -250,6 +262,59 @@ TEST(Calibration, is_refused_where_hardly_a_launch_can_be_timed) {
     EXPECT_THAT([&] { calibrate(gpu); }, ThrowsMessage<Error>(HasSubstr("no memory for it")));
 }
 
+std::map<std::string, FoundSimRate> by_key(std::span<const FoundSimRate> rates) {
+    std::map<std::string, FoundSimRate> all;
+    for (const FoundSimRate& rate : rates) all[std::string(rate.info.key)] = rate;
+    return all;
+}
+
+// A load waits for its own instruction (4 cycles), a pass through L1 (1), the way out (2 cycles a
+// line), and its latency; 132 multiprocessors at 1.9 GHz start a block each 250.8 cycles where the
+// GPU starts 1e9 a second.
+TEST(SimReadings, tell_latencies_from_what_comes_before_them) {
+    const SimRates prior = h200_rates().sim;
+    const std::vector<SimRound> rounds(3, {some_cycles, {{&SimRates::blocks_per_second, 1e9}}});
+    const auto found = by_key(sim_rates_of(rounds, prior, 132));
+    const auto expect = [&](const std::string& key, double value) {
+        EXPECT_TRUE(found.at(key).is_measured) << key;
+        EXPECT_DOUBLE_EQ(found.at(key).value, value) << key;
+    };
+    expect("sim_clock_hertz", 1.9e9);
+    expect("sim_blocks_per_second", 1e9);
+    expect("sim_block_latency", 700 - 250.8);
+    expect("sim_dependent_issue", 4);
+    expect("sim_shared_latency", 26);
+    expect("sim_l1_latency", 36);
+    expect("sim_l2_latency", 264);
+    expect("sim_dram_latency", 290);
+    expect("sim_least_request", 2);
+    expect("sim_least_sector", 0.5);
+    EXPECT_EQ(found.size(), all_sim_rates().size());
+}
+
+// By the launches that were timed: of 2, 3 and 10 the one in the middle.
+TEST(SimReadings, are_the_middle_of_the_rounds_and_say_how_far_these_are_apart) {
+    std::vector<SimRound> rounds;
+    for (const double rate : {3e11, 2e11, 10e11})
+        rounds.push_back({std::nullopt, {{&SimRates::sectors_per_second, rate}}});
+    const auto found = by_key(sim_rates_of(rounds, h200_rates().sim, 132));
+    EXPECT_DOUBLE_EQ(found.at("sim_sectors_per_second").value, 3e11);
+    EXPECT_DOUBLE_EQ(found.at("sim_sectors_per_second").doubt, 8.0 / 3);
+    EXPECT_FALSE(found.at("sim_l1_latency").is_measured);
+    EXPECT_EQ(found.at("sim_l1_latency").value, h200_rates().sim.l1_latency);
+}
+
+TEST(SimStreams, move_more_of_one_thing_by_a_longer_launch_of_the_same_formula) {
+    const std::vector<SimStream> streams =
+        simulation_streams(find_machine("h200"), std::uint64_t{1} << 40);
+    EXPECT_EQ(streams.size(), 9u);
+    for (const SimStream& one : streams) {
+        EXPECT_EQ(one.longer.plan.program.threads, 2 * one.shorter.plan.program.threads);
+        EXPECT_GT(one.more, 0);
+    }
+    EXPECT_LT(simulation_streams(find_machine("h200"), 64 << 20).size(), streams.size());
+}
+
 // 2 of 10 launches drift by 6 %: more than a tenth of them.
 TEST(Disturbance, is_told_where_more_than_a_tenth_of_long_launches_drift) {
     std::vector<TimedProbe> launches(10, {.command = "x", .seconds = 1e-4, .drift = 0.01});
@@ -298,6 +363,15 @@ TEST_F(MachineFile, predicts_as_the_gpu_that_it_was_measured_on) {
     const Rates rates = *rates_of(machine);
     for (const FittedRate& rate : found.fit.by_rate)
         EXPECT_DOUBLE_EQ(rates.*rate.info.value, rate.value) << rate.info.key;
+    std::vector<std::string> kept;
+    for (const FoundSimRate& rate : found.simulated) {
+        EXPECT_DOUBLE_EQ(rates.sim.*rate.info.value, rate.value) << rate.info.key;
+        if (!rate.is_measured) kept.emplace_back(rate.info.key);
+    }
+    // Of whole launches, of counters, or documented: those of the chip.
+    EXPECT_THAT(kept, testing::ElementsAre("sim_start_seconds", "sim_l1_pass", "sim_shared_pass",
+                                           "sim_crowd", "sim_l1_queue", "sim_l2_queue",
+                                           "sim_join_cycles", "sim_l2_share", "sim_dirty_share"));
     EXPECT_EQ(rates.doubt, 1);
     // This host's was measured, but for what calibrating does to it.
     const StartRange known = *h200_rates().starts;

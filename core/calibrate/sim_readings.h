@@ -1,0 +1,40 @@
+// From what a GPU was seen to do to the rates of the simulation of kernels
+// (core/machine/sim_rates.h). Each is a reading and no fit: cycles that a kernel counted, or how
+// much longer a launch takes that does more of one thing. Those that neither tells stay what they
+// are for the chip, where `scripts/natural --fit` finds them from whole launches.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/calibrate/probes.h"
+#include "core/device/device.h"
+#include "core/machine/rates.h"
+
+namespace coalprof {
+
+struct SimValue {
+    double SimRates::*rate = nullptr;
+    double value = 0;
+};
+
+// What one round of launches says.
+struct SimRound {
+    std::optional<CycleReadings> cycles;
+    std::vector<SimValue> streams;
+};
+
+struct FoundSimRate {
+    SimRateInfo info;
+    double value = 0;
+    bool is_measured = false;  // else it is the prior's
+    double doubt = 0;          // between the quartiles of the rounds, as a share
+};
+
+// By the median of the rounds, in the order of all_sim_rates().
+std::vector<FoundSimRate> sim_rates_of(std::span<const SimRound> rounds, const SimRates& prior,
+                                       double multiprocessors);
+
+}  // namespace coalprof
