@@ -6,8 +6,8 @@
 
 #include "core/text/error.h"
 #include "kernels/ceilings.h"
-#include "kernels/cycle_clock.h"
 #include "kernels/compose.h"
+#include "kernels/cycle_clock.h"
 #include "kernels/nvrtc_here.h"
 #include "kernels/plan_launch.h"
 #include "kernels/plans.h"
