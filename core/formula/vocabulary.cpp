@@ -86,7 +86,7 @@ bool is_capital(std::string_view name) {
     return name.size() == 1 && name.front() >= 'A' && name.front() <= 'Z' && name != "I";
 }
 
-// Whether the language has taken the name.
+// True if the language has taken the name.
 bool is_reserved(std::string_view name) {
     constexpr std::string_view words[] = {"if", "for", "while", "return", "else"};
     return find_variable(name) || find_function(name) || find_access_kind(name) ||

@@ -20,7 +20,7 @@ const OperatorInfo* find_function(std::string_view name);
 
 std::optional<AccessKind> find_access_kind(std::string_view name);
 
-// Why `name` cannot name a parameter, a definition or an array; empty: it can.
+// The reason why `name` cannot name a parameter, a definition or an array; empty: it can.
 std::string reason_against_name(std::string_view name);
 
 // Hints for words that are not known: the nearest known one, or what to write instead.

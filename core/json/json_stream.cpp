@@ -17,7 +17,7 @@
 namespace coalprof {
 namespace {
 
-// Why a value could not be read to its end. Caught in JsonStream::next().
+// The reason why a value could not be read to its end. Caught in JsonStream::next().
 struct Broken {
     JsonStream::Step step;
     std::string problem;
@@ -42,9 +42,9 @@ constexpr std::array<bool, 256> stops_text = [] {
     return stops;
 }();
 
-// Eight bytes of text: the highest bit of each that stops it is set, and maybe of some behind the
-// first of them, as borrows go. See "Determine if a word has a byte less than n" in Bit Twiddling
-// Hacks.
+// Eight bytes of text: sets the highest bit of each byte that ends a run, and perhaps of some after
+// the first of them, since borrows carry. See "Determine if a word has a byte less than n" in Bit
+// Twiddling Hacks.
 constexpr std::uint64_t in_each_byte = 0x0101010101010101;
 constexpr std::uint64_t highest_bits = 0x80 * in_each_byte;
 constexpr std::uint64_t zero_bytes(std::uint64_t eight) {
@@ -56,7 +56,7 @@ constexpr std::uint64_t stops_in(std::uint64_t eight) {
            zero_bytes(eight ^ ('\\' * in_each_byte));
 }
 
-// How many bytes both begin with.
+// The length of the common beginning in bytes.
 std::size_t same_bytes(std::string_view a, std::string_view b) {
     const std::size_t most = std::min(a.size(), b.size());
     std::size_t same = 0;
@@ -87,7 +87,7 @@ std::uint32_t take_code(std::string_view& text) {
     return 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00);
 }
 
-// What the text between two quotes stands for; `into` is overwritten.
+// Decodes the text between two quotes; `into` is overwritten.
 void decode(std::string_view text, std::string& into) {
     constexpr std::string_view escapes = "\"\\/bfnrt";
     constexpr std::string_view meanings = "\"\\/\b\f\n\r\t";
@@ -108,7 +108,7 @@ void decode(std::string_view text, std::string& into) {
     }
 }
 
-// Whether this is -?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?
+// True for -?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?
 bool is_json_number(std::string_view text) {
     const auto take_digits = [&] {
         const auto end = std::find_if_not(text.begin(), text.end(), is_digit);
@@ -141,8 +141,8 @@ bool is_whole(std::string_view text, Number& number) {
 
 }  // namespace
 
-// The input in a block that moves along it. NULs stand behind the block, so that what looks for
-// the end of a token stops there and asks for more.
+// The input in a block that moves along it. NULs follow the block, so that a search for the end of
+// a token stops there and asks for more.
 class JsonStream::Input {
  public:
     explicit Input(ByteSource& source) : source_(source) {}
@@ -156,10 +156,10 @@ class JsonStream::Input {
         return here();
     }
 
-    // What was fetched and not read yet.
+    // The bytes that were fetched and not read yet.
     std::string_view rest() const { return {block_.data() + at_, end_ - at_}; }
     void advance(std::size_t bytes) { at_ += bytes; }
-    // What was read from this place on, as counted by bytes(); empty where it is gone.
+    // The bytes read from this place on, as counted by bytes(); empty where they are gone.
     std::string_view since(std::uint64_t place) const {
         if (place < bytes_before_) return {};
         const auto from = static_cast<std::size_t>(place - bytes_before_);
@@ -210,7 +210,7 @@ class JsonStream::Input {
         return static_cast<std::uint64_t>(
             std::count(begin, begin + static_cast<std::ptrdiff_t>(count), '\n'));
     }
-    // Moves the token to the front and reads on behind it.
+    // Moves the token to the front and reads more after it.
     bool fetch() {
         lines_before_ += line_ends(token_);
         bytes_before_ += token_;
@@ -268,7 +268,7 @@ class JsonStream::Reader {
         return false;
     }
 
-    // What stood in a document may have line ends, and is nothing that a line repeats.
+    // Members of a document may have line ends, which no line repeats.
     void set_lines() {
         if (!values_are_lines) members_.clear();
         values_are_lines = true;
@@ -326,7 +326,7 @@ class JsonStream::Reader {
             member.misses = 0;
             return true;
         }
-        // Behind an item stands what ends it.
+        // The byte after an item ends it and must be the same, too.
         const auto end = std::partition_point(member.items.begin(), member.items.end(),
                                               [&](const auto& item) { return item.end < same; });
         const bool begins_alike =
@@ -423,7 +423,7 @@ class JsonStream::Reader {
             }
         }
     }
-    // Behind a value: closes what ends here. False when that was the last.
+    // After a value: closes the lists and objects that end here. False when that was the last.
     bool end_values() {
         while (tree.depth() > 0) {
             if (tree.depth() == items_depth_) hand_over();
@@ -496,7 +496,7 @@ class JsonStream::Reader {
         if (word == "true" || word == "false") return need(tree.add(word == "true"));
         add_number(word);
     }
-    // Behind a NUL, which may be the end of the block or a byte of the input.
+    // After a NUL, which may be the end of the block or a byte of the input.
     bool goes_on() {
         if (!input.is_at_end()) {
             if (input.here() == '\0') input.advance();

@@ -34,7 +34,7 @@ class JsonStream {
         wrong,  // this is no JSON, or larger than it may be: problem() says what
     };
     Step next();
-    // What was read; of a value that is cut or wrong, as far as it is known.
+    // The value; if it is cut or wrong, as far as it was read.
     JsonView value() const;
     const std::string& problem() const { return problem_; }
     // Where the reading stands: the line, from 1, and the bytes before.
@@ -44,7 +44,7 @@ class JsonStream {
     // Before the first: as people write it, with comments, // to the end of the line and /* */.
     // Values then have places (JsonView::at()); none is streamed.
     void is_written_by_hand();
-    // From here on each line holds a value of its own: what is wrong with one ends there.
+    // From here on each line holds one value: an error in one ends with its line.
     void values_are_lines();
     // Goes on at the end of the line.
     void skip_line();

@@ -14,8 +14,8 @@
 
 namespace coalprof {
 
-// What a tree may grow to. A result's points are dropped one by one, so that these bound a point,
-// or a document without them, and not the file.
+// The limits of a tree. A result's points are dropped one by one, so that these limit a point, or a
+// document without them, and not the file.
 inline constexpr std::size_t most_json_depth = 16;
 inline constexpr std::size_t most_json_nodes = 1'000'000;
 inline constexpr std::size_t most_json_bytes = 16u << 20;  // of names and text
@@ -34,7 +34,7 @@ class JsonView {
     // In the object that holds it; empty in a list.
     inline std::string_view name() const;
 
-    // What it is, if it is that.
+    // Its text, if it is a string.
     inline std::optional<std::string_view> text() const;
     std::optional<bool> flag() const;
     inline std::optional<std::uint64_t> natural() const;  // an integer from 0 to 2^64-1
@@ -76,7 +76,7 @@ class JsonTree {
     JsonView root() const { return {*this, 0}; }
     // Lists and objects that are open.
     std::size_t depth() const { return open_.size(); }
-    // What is open at this depth, from 0.
+    // The open list or object at this depth, from 0.
     JsonView open(std::size_t depth) const { return {*this, open_[depth].node}; }
     // The value that was added or closed last.
     JsonView last() const { return {*this, last_}; }
@@ -96,7 +96,7 @@ class JsonTree {
     // Drops the items of the list that is open, and all that they hold.
     void drop_items();
 
-    // How much the list or object that was opened last holds.
+    // The size of the list or object that was opened last.
     struct Mark {
         std::uint32_t nodes = 0;
         std::uint32_t text_bytes = 0;
@@ -110,7 +110,7 @@ class JsonTree {
     class Kept;
     void keep_open(Kept& kept) const;
     bool repeat(const Kept& kept, const Mark& mark);
-    // Of what was opened last: see JsonView::content().
+    // For the list or object that was opened last: see JsonView::content().
     void set_content(std::uint32_t content);
 
  private:

@@ -37,7 +37,7 @@ std::string number_text(Counter counter, double number) {
     return grouped(static_cast<std::uint64_t>(number));
 }
 
-// How far a number is from the best one.
+// The distance of a number from the best one.
 std::string distance_text(double ratio) {
     if (!std::isfinite(ratio)) return {};
     if (ratio >= 2) return fmt::format(" ({:.3g} times the best)", ratio);
@@ -105,7 +105,7 @@ class BestRanking {
 
     std::size_t size() const { return all_.size(); }
 
-    // Those that nothing tells from the best.
+    // Those that cannot be distinguished from the best.
     const std::vector<NamedValues>& best() const { return best_; }
     double gain() const { return ranked_.gain; }
 
@@ -166,7 +166,7 @@ class BestRanking {
     }
 
  private:
-    // What times leave open, sectors may say; those of kernels are exact.
+    // Sectors decide where times do not; those of kernels are exact.
     std::string text_of_sectors() const {
         std::vector<const Contender*> by_sectors;
         for (const Contender& one : all_) by_sectors.push_back(&one);
@@ -217,7 +217,7 @@ class BestRanking {
         return fmt::format("{} {}", source_, number_text(counter_, all_.front().mean.middle));
     }
     std::string names(std::size_t begin, std::size_t end) const {
-        // A name of several settings has commas of its own.
+        // A name of several settings has commas already.
         const bool has_commas = all_[begin].name->find(", ") != std::string::npos;
         const std::string_view between = has_commas ? "; or " : " and ";
         std::string names;
@@ -257,7 +257,7 @@ std::string counters_of(const Point& point) {
 BestSink::BestSink(ResultSink& next, Counter counter) : next_(next), counter_(counter) {}
 
 void BestSink::begin(const ResultHead& head) {
-    // Each launch of a kernel is a candidate of its own.
+    // Each launch of a kernel is a separate candidate.
     if (head.sweep.pattern != "kernel") parameter_ = head.sweep.parameter;
     has_grid_ = head.sweep.grid_x.has_value();
     ResultHead with_counter = head;
@@ -334,7 +334,7 @@ void BestSink::shorten_names(std::vector<Candidate>& all) {
     for (const Candidate& one : all)
         for (const auto& [key, value] : one.values)
             if (!varying.contains(key) && varies(key)) varying.insert(key);
-    // Kernels have names of their own.
+    // Kernels have different names.
     std::set<std::string> kernels;
     for (const Candidate& one : all)
         if (const Value* kernel = find_value(one.values, "kernel"))

@@ -26,7 +26,7 @@ class BestSink : public ResultSink {
     void point(const Point& point) override;
     void finish(const ResultTail& tail) override;
 
-    // Behind the end: whether any point had a number.
+    // After the end: true if any point had a number.
     bool was_there() const { return was_there_; }
 
  private:
@@ -50,7 +50,7 @@ class BestSink : public ResultSink {
         std::unordered_map<std::string, std::size_t> places;  // by name
     };
 
-    // What all have in common says nothing.
+    // Drops the part that all have in common.
     static void shorten_names(std::vector<Candidate>& all);
     void require_counter(const Point& point) const;
     void add(Candidates& candidates, NamedValues values, const Point& point) const;
@@ -71,7 +71,7 @@ class BestSink : public ResultSink {
 // the smallest. Those without a value come last.
 class SortedSink : public ResultSink {
  public:
-    // `key` as typed, perhaps with :asc or :desc behind it. Throws UsageError.
+    // `key` as typed, perhaps followed by :asc or :desc. Throws UsageError.
     SortedSink(ResultSink& next, const std::string& key);
     void begin(const ResultHead& head) override;
     // Throws UsageError where the first point has no such parameter, and there is no such counter.

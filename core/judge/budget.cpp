@@ -43,7 +43,7 @@ struct Sign {
     std::string_view text;
     Relation relation;
 };
-// The longer one of two that begin alike comes first.
+// The longer one of two with the same beginning comes first.
 constexpr std::array signs{Sign{"<=", Relation::at_most}, Sign{">=", Relation::at_least},
                            Sign{"==", Relation::equal},   Sign{"!=", Relation::unequal},
                            Sign{"<", Relation::below},    Sign{">", Relation::above}};
@@ -154,7 +154,7 @@ class BudgetParser {
         value_.refuse(at_, "expected <=, <, >=, >, == or != here");
     }
 
-    // A number with a unit, or a counter, or so many times one.
+    // A number with a unit, a counter, or a multiple of one.
     void read_limit(Budget& budget) {
         skip_blanks();
         const std::size_t begin = at_;
@@ -582,7 +582,7 @@ std::string BudgetJudge::unknown_fact(const std::string& name) const {
     return fmt::format("unknown parameter '{}': points have {}", shown(name), list.text());
 }
 
-// Why a budget was held against nothing.
+// The reason why a budget applied to no point.
 std::string BudgetJudge::why_nowhere(std::size_t budget) const {
     const std::vector<BudgetCondition>& conditions = budgets_[budget].conditions;
     for (std::size_t k = 0; k < conditions.size(); ++k) {
@@ -612,7 +612,8 @@ struct Side {
     const Readings* readings;
     std::string_view name;
 };
-// Of all accesses of a point or an instruction; absent where not all of them have both numbers.
+// The excess of all accesses of a point or an instruction; absent where not all of them have both
+// numbers.
 Reading whole_excess(const Readings& readings) {
     double sectors = 0;
     double ideal = 0;
@@ -711,7 +712,7 @@ void BudgetJudge::judge(const Budget& budget, const BudgetTerm& term, const Poin
     found.add(std::move(finding));
 }
 
-// Of a line of source, or of a formula of a saved set.
+// For a line of source, or a formula of a saved set.
 GatePlace BudgetJudge::place_of_finding(const Point& point) const {
     GatePlace place = place_of(point);
     const Value* formula = find_value(point.parameters, "formula");

@@ -1,9 +1,9 @@
-// Budgets: what a counter may be at most or at least, at which points. Read from text like
+// Budgets: limits of a counter at certain points. Read from text like
 //   load_sectors_per_request <= 4
 //   measured duration_seconds < 20us if stride=1..8 and dlcm=ca
 //   load_sectors <= 1.25*load_ideal_sectors if line=app.cu:12
 //   excess <= 5%
-// and held against every point of a result as it comes.
+// and compared with every point of a result as it comes.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct BudgetCondition {
     std::optional<Range> numbers = {};  // where the words are a range
 };
 
-// A counter that is held against the limit, or so many times another one.
+// A counter that is compared with the limit or with a multiple of another one.
 struct BudgetTerm {
     Counter counter = Counter::load_requests;
     bool is_of_all = false;  // "excess": of all accesses together, not of one operation

@@ -30,7 +30,7 @@ namespace {
 using Kind = GateFinding::Kind;
 
 constexpr std::size_t most_named = 10;  // points of which only one result has any
-// Whoever waits for the older result is woken once for so many points.
+// The thread that waits for the older result is woken once for this many points.
 constexpr std::size_t told_together = 64;
 
 bool holds(const std::vector<std::string>& list, std::string_view name) {

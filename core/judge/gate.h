@@ -1,5 +1,5 @@
-// A result held against another one or against budgets: cases, each with its findings, the worst
-// first.
+// The outcome of comparing a result with another one or with budgets: cases, each with its
+// findings, the worst first.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@
 
 namespace coalprof {
 
-// At most so many findings of each case are kept, the worst ones; all are counted.
+// At most this many findings of each case are kept, the worst ones; all are counted.
 inline constexpr std::size_t most_kept_findings = 1000;
 
 struct GateFinding {
     enum class Kind : std::uint8_t {
         broken,   // worse than it was, or than the budget allows
-        missing,  // it could not be told
+        missing,  // there was no number to compare
         changed,  // another number, neither worse nor better
         better,
     };
@@ -84,13 +84,13 @@ class GateCase {
 struct GateReport {
     std::string_view command = {};        // "compare", "check"
     std::vector<std::string> files = {};  // of a comparison the old one first
-    std::uint64_t points = 0;             // that were held against something
+    std::uint64_t points = 0;             // that were compared
     std::vector<GateCase> cases = {};
     std::vector<std::string> notes = {};   // what to know besides
-    std::vector<std::string> losses = {};  // what could not be held against anything, and why
+    std::vector<std::string> losses = {};  // points that could not be compared, and why
 
     std::uint64_t count(GateFinding::Kind kind) const;
-    // A finding, else partial where something could not be told, else done.
+    // A finding, else partial where something was missing, else done.
     ExitCode code() const;
 };
 

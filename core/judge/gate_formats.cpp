@@ -171,7 +171,7 @@ std::vector<std::string> remarks_of(const GateReport& report) {
     return remarks;
 }
 
-// Characters that begin something in Markdown or HTML, as entities or behind a backslash.
+// Escapes characters with a meaning in Markdown or HTML, as entities or with a backslash.
 std::string markdown_text(std::string_view text) {
     constexpr std::string_view marks = R"(\`*_{}[]#+!|~@$)";
     std::string escaped;

@@ -14,7 +14,7 @@ namespace coalprof {
 
 struct LineOfPoint {
     std::string point;        // its name: "a.cu:3 ld.global.f32 #2"
-    std::string instruction;  // what tells it from others without the line: kernel, launch, name
+    std::string instruction;  // its identity without the line: kernel, launch, name
     std::string file;
     std::uint64_t line = 0;
     std::string place() const;  // "a.cu:3"

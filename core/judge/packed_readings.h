@@ -19,7 +19,7 @@ void put_bytes(std::string& bytes, const T& value) {
     bytes.append(raw, sizeof value);
 }
 
-// Moves `at` behind what it takes.
+// Moves `at` past the value.
 template <typename T>
 T take_bytes(const char*& at) {
     T value;

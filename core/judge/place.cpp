@@ -53,7 +53,7 @@ std::string path_in_repository(const std::string& file) {
                                                  : path.string();
 }
 
-// Each name is a line of its own in files that people write; the first line that quotes it counts.
+// Each name is on one line in files that people write; the first line that quotes it counts.
 std::map<std::string, std::uint64_t> lines_of_formulas(const std::string& file) {
     constexpr std::size_t most_bytes = 1u << 20;
     std::map<std::string, std::uint64_t> lines;

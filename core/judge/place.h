@@ -14,7 +14,7 @@ struct GatePlace {
     std::string file = {};   // as the compiler wrote it down; empty: nobody knows
     std::uint64_t line = 0;  // 0: nobody knows
 };
-// Of a line of a kernel.
+// For a line of a kernel.
 GatePlace place_of(const Point& point);
 
 // The lines of a file of formulas by their names; empty where it cannot be read any more.

@@ -1,4 +1,4 @@
-// `coalprof verify`: every pattern, op and type on the GPU, held against the model.
+// `coalprof verify`: every pattern, op and type on the GPU, compared with the model.
 #pragma once
 
 #include <cstdint>

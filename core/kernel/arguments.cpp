@@ -20,7 +20,7 @@
 namespace coalprof {
 namespace {
 
-// Of the source, or of PTX where a person gave it one: not "k_param_0". Else its position.
+// The name in the source, or in PTX where a person gave it one: not "k_param_0". Else its position.
 std::string parameter_name(const Code& code, const std::vector<std::string>& names,
                            std::size_t at) {
     if (at < names.size()) return names[at];
@@ -33,7 +33,7 @@ std::string parameter_name(const Code& code, const std::vector<std::string>& nam
 }
 
 // Where the parameters begin in "void scale<float, (int)4>(float*, int)", and the commas between
-// them, from behind: template arguments have parentheses, too. Empty: the name has none.
+// them, searched from the end: template arguments have parentheses, too. Empty: the name has none.
 std::vector<std::size_t> ends_of_types(const std::string& text) {
     std::vector<std::size_t> ends;
     if (!text.ends_with(')')) return ends;
@@ -48,7 +48,8 @@ std::vector<std::size_t> ends_of_types(const std::string& text) {
     return {};
 }
 
-// Of the source, as the symbol keeps them; of another number than the parameters: none.
+// The types in the source, as the symbol keeps them; none if their number differs from that of the
+// parameters.
 std::vector<std::string> types_of_source(const Code& code) {
     const std::string text = demangled(code.kernel);
     std::vector<std::size_t> ends = ends_of_types(text);
@@ -81,7 +82,7 @@ std::optional<std::size_t> parameter_of(const Code& code, const std::vector<std:
     return std::nullopt;
 }
 
-// Of the source, else of PTX.
+// The type in the source, else in PTX.
 std::string type_text(const Code& code, const std::vector<std::string>& types, std::size_t at) {
     const PtxParameter& one = code.parameters[at];
     if (at < types.size()) return types[at];
@@ -100,7 +101,8 @@ class Binder {
     }
 
     BoundLaunch bind(const std::vector<std::string>& typed) {
-        for (const bool takes_members : {false, true})  // of structures, behind all of their bytes
+        for (const bool takes_members : {false, true})  // members of structures follow all of their
+                                                        // bytes
             for (const std::string& one : typed)
                 if (is_member(one) == takes_members) take(one);
         add_arrays();
@@ -168,7 +170,7 @@ class Binder {
     }
     static std::uint64_t base_of(std::size_t at) { return first_array + at * array_distance; }
     std::string name_of(std::size_t at) const { return parameter_name(code_, names_, at); }
-    // Of a number, or of what a pointer points to; none: nothing says it.
+    // The kind of a number, or of a pointer's target; none: unknown.
     std::optional<ElementKind> kind_of(std::size_t at) const {
         return at < types_.size() ? kind_of_type(types_[at]) : std::nullopt;
     }
@@ -288,7 +290,7 @@ class Binder {
         for (std::size_t i = 0; i < is_given_.size(); ++i)
             if (!is_given_[i] && code_.is_address[i]) add_array(i);
     }
-    // Of a pointer that nobody described; of one in a structure's bytes where those say.
+    // Adds an array for a pointer that was not described, or that a structure's bytes contain.
     void add_array(std::size_t at) {
         LaunchArray array{.name = name_of(at), .base = base_of(at)};
         if (is_in_bytes(at)) {

@@ -27,11 +27,11 @@ struct BoundLaunch {
 // the code is marked anew: what one stores the other loads.
 BoundLaunch bind_arguments(Code& code, const KernelArguments& arguments);
 
-// Whether "NAME=VALUE" is of one of its parameters.
+// True if "NAME=VALUE" names one of its parameters.
 bool takes_argument(const Code& code, const std::vector<std::string>& names,
                     const std::string& typed);
 
-// What a launch lacks.
+// An argument that a launch lacks.
 struct MissingArgument {
     std::string text;     // "--arg n (int)"
     std::string option;   // "--arg"

@@ -196,7 +196,7 @@ std::optional<ElementKind> kind_of_type(std::string_view type) {
     if (word.starts_with("unsigned")) word.replace(0, 8, "u");
     if (word.starts_with("signed")) word.erase(0, 6);
     if (word.front() == 'i' && is_digit(word[1])) word.front() = 's';
-    // Of a vector its element: "int4", "f32x4".
+    // A vector's element: "int4", "f32x4".
     if (word.size() > 2 && !is_digit(word[word.size() - 2]) && word.back() >= '1' &&
         word.back() <= '4')
         word.resize(word.size() - (word[word.size() - 2] == 'x' ? 2 : 1));

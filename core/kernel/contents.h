@@ -1,4 +1,4 @@
-// What arrays of a launch hold: zeros, 0 1 2 ..., random numbers, or a file.
+// The content of a launch's arrays: zeros, 0 1 2 ..., random numbers, or a file.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,7 @@ struct ElementKind {
 };
 // Throws UsageError naming `option`.
 ElementKind read_element_kind(std::string_view word, std::string_view option);
-// Of "unsigned int const*" or "float4*" the element, of "int" the number itself; none: no plain
-// one.
+// The element of "unsigned int const*" or "float4*", the number of "int"; none: no plain one.
 std::optional<ElementKind> kind_of_type(std::string_view type);
 
 struct ArrayFile {

@@ -11,9 +11,9 @@
 namespace coalprof {
 namespace {
 
-// What was saved, for one that was predicted, of eleven faults and their remedies in two sizes on
+// Measured savings divided by predicted ones, for eleven faults and their remedies in two sizes on
 // an H100 and three of docs/examples on an H200 (docs/measurements/h100/savings): 0.9 to 1.7, but
-// where little was. Beside it, a tenth of the kernel's time is the simulation's own noise.
+// where little was saved. In addition, the simulation has noise of a tenth of the kernel's time.
 constexpr double least_saved = 0.5;
 constexpr double most_saved = 1.3;
 constexpr double noise = 0.1;
@@ -64,7 +64,7 @@ class FindingPrices {
     }
 
  private:
-    // How far into their sectors warps of the site begin.
+    // The offsets in their sectors at which warps of the site begin.
     std::set<std::uint64_t> places_of(std::uint32_t site) const {
         std::set<std::uint64_t> places;
         for (const SampledWarp& one : counts_[site].samples)
@@ -114,7 +114,7 @@ class FindingPrices {
         }
         return sites;
     }
-    // Of the sectors that the loads among them ask for.
+    // L1 hits among the sectors that the sites' loads ask for.
     double l1_hits(const std::vector<std::uint32_t>& sites) const {
         double all = 0, hits = 0;
         for (const std::uint32_t site : sites) {
@@ -139,7 +139,7 @@ void price_findings(KernelResult& result, const PricedLaunch& priced,
     const FindingPrices prices(result, priced, counts, scale);
     std::vector<LineFinding> sorted;
     const auto saves = [](const LineFinding& one) {
-        // What a GPU would stop for comes first.
+        // Faults that stop a GPU come first.
         return one.cause == "fault" ? 1e9 : one.saves_seconds.value_or(0);
     };
     for (LineFinding& one : result.findings) {

@@ -1,4 +1,4 @@
-// What mending a finding saves of a kernel's time.
+// The part of a kernel's time that fixing a finding saves.
 #pragma once
 
 #include <vector>
@@ -16,9 +16,9 @@ struct PricedLaunch {
     const SimulatedLaunch& simulated;
 };
 
-// Simulates the launch without the waste of each finding in turn. A finding whose mending gains no
-// time says so instead of a fix; what L1 already has of it is told. `scale`: blocks for each one
-// that was counted. Those that save most come first.
+// Simulates the launch without the waste of each finding in turn. A finding whose fix gains no time
+// says so instead; it also names the part that L1 already serves. `scale`: blocks for each one that
+// was counted. Those that save most come first.
 void price_findings(KernelResult& result, const PricedLaunch& priced,
                     const std::vector<SiteCounts>& counts, double scale);
 

@@ -65,7 +65,7 @@ std::vector<std::size_t> chosen_points(const KernelResult& result, const LineCho
     return chosen;
 }
 
-// Of a vector one: "ld.global.v4.f32" has four.
+// The elements of a vector: "ld.global.v4.f32" has four.
 std::uint32_t elements_of(const PtxSite& site) {
     for (const std::uint32_t count : {2u, 4u, 8u})
         if (site.instruction.find(fmt::format(".v{}.", count)) != std::string::npos) return count;

@@ -32,7 +32,7 @@ struct KernelChoice {
     Dimensions block;
     std::uint64_t shared_bytes = 0;
     std::vector<std::string> arguments;  // each NAME=VALUE
-    NamedValues swept;                   // what tells it from the others
+    NamedValues swept;                   // its values of what varies
 };
 // The last argument varies fastest. Throws UsageError for more than a sweep may have.
 std::vector<KernelChoice> choices_of(const KernelAxes& axes);
@@ -46,7 +46,7 @@ KernelResult predict_choice(Code& code, const std::vector<std::string>& paramete
                             const KernelChoice& choice, const Machine& machine,
                             const PredictionOptions& options);
 
-// Of several launches one point each: the kernel's, named and told apart by what varies.
+// One point for several launches: the kernel's, named and distinguished by the values that vary.
 KernelResult as_one_point(KernelResult result, const NamedValues& swept);
 
 }  // namespace coalprof

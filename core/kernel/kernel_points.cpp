@@ -111,7 +111,7 @@ std::string reached_text(const Code& code, const KernelFault& fault) {
         printable(fault.array));
 }
 
-// What nobody meant, before what wastes.
+// Unintended behaviour, listed before waste.
 std::vector<LineFinding> faults_of(const Code& code, const ExecutionNotes& notes) {
     std::vector<LineFinding> findings;
     for (const KernelFault& fault : notes.faults) {
@@ -140,7 +140,7 @@ std::vector<LineFinding> faults_of(const Code& code, const ExecutionNotes& notes
     return findings;
 }
 
-// What the kernel asks for and nobody counted: each sort once.
+// Requests of the kernel that are not counted: each kind once.
 std::optional<Warning> uncounted_warning(const Code& code) {
     std::vector<std::string> sorts;
     for (const std::uint32_t at : code.uncounted) {
@@ -149,7 +149,7 @@ std::optional<Warning> uncounted_warning(const Code& code) {
         std::string_view what = statement.text;
         if (what.starts_with('@'))  // its guard
             what = trimmed(what.substr(std::min(what.find_first_of(" \t"), what.size())));
-        if (!what.starts_with("call"))  // what it calls stands behind
+        if (!what.starts_with("call"))  // its callee follows
             what = what.substr(0, what.find_first_of(" \t["));
         const std::string sort = fmt::format("'{}'{}", printable(what),
                                              place.empty() ? place : fmt::format(" ({})", place));
@@ -309,7 +309,7 @@ KernelResult predict_kernel(const Code& code, const KernelLaunch& launch, Launch
                             const Machine& machine, const PredictionOptions& options) {
     std::deque<CountingSink> sinks;
     const std::uint64_t at_once = blocks_at_once(code, launch, machine);
-    // Of much code few: all sinks together may not take much memory.
+    // A large program gets few: all sinks together may not take much memory.
     const std::size_t samples =
         std::clamp<std::size_t>(16384 / (code.sites.size() + 1), 4, most_samples);
     const Execution execution =

@@ -1,5 +1,5 @@
-// What an executed kernel comes to as a result: a point for the kernel, one for each instruction or
-// line, and findings, as `coalprof run --lines` gives them for a program.
+// An executed kernel as a result: a point for the kernel, one for each instruction or line, and
+// findings, as `coalprof run --lines` gives them for a program.
 #pragma once
 
 #include <string>

@@ -6,7 +6,7 @@
 namespace coalprof {
 namespace {
 
-// Student's t with 15 degrees of freedom: nine of ten means of 16 groups lie within so many
+// Student's t with 15 degrees of freedom: nine of ten means of 16 groups lie within this many
 // standard errors.
 constexpr double t_of_16_groups = 1.753;
 

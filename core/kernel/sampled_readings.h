@@ -1,4 +1,4 @@
-// What a sample of blocks says of all of them.
+// From a sample of blocks to all of them.
 #pragma once
 
 #include <vector>

@@ -15,7 +15,7 @@ constexpr std::uint32_t period_bytes = 128;
 // Some milliseconds for a warp's instruction in all of them.
 constexpr std::uint64_t most_hashed_blocks = 65536;
 
-// How many blocks of the box have their addresses so many bytes further in their lines.
+// The number of blocks of the box by the bytes that their addresses are shifted within their lines.
 using Shifts = std::array<std::uint64_t, period_bytes>;
 Shifts shifts_of(const Growth& growth, const BlockBox& box) {
     Shifts shifts{};
@@ -24,7 +24,7 @@ Shifts shifts_of(const Growth& growth, const BlockBox& box) {
         const auto step =
             static_cast<std::uint32_t>(static_cast<std::uint64_t>(growth[d]) % period_bytes);
         Shifts more{};
-        // After so many blocks the places repeat.
+        // The places repeat after this many blocks.
         const std::uint32_t turn = step == 0 ? 1 : period_bytes / std::gcd(step, period_bytes);
         for (std::uint32_t i = 0; i < std::min(turn, box.count[d]); ++i) {
             const std::uint64_t times = (box.count[d] - i + turn - 1) / turn;

@@ -1,5 +1,5 @@
-// What the accesses of a kernel come to on a machine, instruction by instruction. Exact: boxes of
-// blocks whose addresses grow from block to block are counted by where they lie in their lines.
+// The counts of a kernel's accesses on a machine, instruction by instruction. Exact: boxes of
+// blocks whose addresses grow from block to block are counted by their places in their lines.
 #pragma once
 
 #include <cstdint>

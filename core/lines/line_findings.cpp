@@ -20,9 +20,9 @@ namespace {
 // Less is not worth a reader's time.
 constexpr double least_wasted_share = 0.1;
 
-// What mending saved, for one that was said: of six faults in docs/examples, each beside its
+// Measured savings divided by stated ones: for six faults in docs/examples, each compared with its
 // remedy, 0.53 to 1.06, and 0.77 to 1.27 where the clock is lower than the highest, by which passes
-// are priced (H100 and H200, docs/measurements/h200/run). Nothing else was held against it.
+// are priced (H100 and H200, docs/measurements/h200/run). No other faults were compared.
 constexpr double least_saved = 0.5;
 constexpr double most_saved = 1.3;
 
@@ -103,7 +103,7 @@ std::uint64_t pitch_of(const std::set<std::uint64_t>& starts, std::uint64_t leas
     return fits ? pitch : 0;
 }
 
-// Of warps that begin at different places in their sectors. None: a shift aligns them all.
+// For warps that begin at different places in their sectors. None: a shift aligns them all.
 std::optional<std::string> mend_of_rows(const LineSummary& line) {
     std::set<std::uint64_t> starts, places;
     for (const WarpAccess& warp : line.samples) {
@@ -138,7 +138,7 @@ std::string line_of_warp(const std::string& point, WarpAccess warp) {
     return line.substr(0, line.find('\n'));
 }
 
-// As explain takes it. Empty where no pattern is alike.
+// As explain takes it. Empty where no pattern is similar.
 std::string pattern_like(const WarpShape& shape, Space space) {
     if (shape.active_lanes < 2 || shape.width_bytes == 0 || shape.width_bytes > 16) return {};
     const std::string_view type = shape.width_bytes == 1   ? "u8"
@@ -156,14 +156,14 @@ std::string pattern_like(const WarpShape& shape, Space space) {
     if (shape.runs == 1 && shape.misaligned_bytes() % shape.width_bytes == 0)
         return fmt::format("offset --at {} --type {}", shape.misaligned_bytes() / shape.width_bytes,
                            type);
-    // Beyond a sector each lane has one of its own, however far they are apart.
+    // Beyond a sector each lane has its sector alone, at any distance.
     if (shape.lanes_keep_distance && keeps_distance)
         return fmt::format("stride --at {} --type {}", std::min<std::uint64_t>(elements, 4096),
                            type);
     return {};
 }
 
-// What instructions took together, and what they needed.
+// The resources that instructions used together, and those that they needed.
 struct Spent {
     double took = 0;
     double needed = 0;
@@ -181,7 +181,7 @@ struct Spent {
     double wasted_share() const { return took > 0 ? 1 - needed / took : 0; }
 };
 
-// What the machine code of a kernel spends.
+// The resources that the machine code of a kernel uses.
 struct KernelSpends {
     Spent sectors;
     Spent passes;                              // of shared memory
@@ -225,14 +225,14 @@ std::string waste_text(const char* sentence, const Spent& spent) {
                 : std::string(" All of it is at this place."));
 }
 
-// What it saves is of all places that waste.
+// The saving is that of all places that waste.
 std::string mend_text(const Spent& spent, const char* sentence) {
     return spent.places_that_waste > 1
                ? fmt::format("In each of the {} places, let {}", spent.places_that_waste, sentence)
                : fmt::format("Let {}", sentence);
 }
 
-// Of code without source lines nobody knows whose it is.
+// Code without source lines may be anybody's.
 const char* mend_of_sectors(const SourceLine& place) {
     const bool is_own = !place.file.empty() && !is_of_toolkit(place);
     return is_own
@@ -242,7 +242,7 @@ const char* mend_of_sectors(const SourceLine& place) {
                  "data in the order in which it takes them.";
 }
 
-// What one line comes to, and what tells its cause from others of its kernel.
+// The finding of one line, and the cause by which lines of a kernel are grouped.
 struct Caused {
     std::tuple<std::string, Space, std::string, std::string> cause;
     LineFinding finding;
@@ -288,8 +288,8 @@ void add_line(std::vector<Caused>& all, Caused line) {
         finding.saves_seconds = finding.saves_seconds.value_or(0) + *line.finding.saves_seconds;
 }
 
-// Of all machine code of a function: of its instructions no warps are kept. It stands at the one
-// that wastes most.
+// For all machine code of a function: no warps of its instructions are kept. It is reported at the
+// one that wastes most.
 std::optional<LineFinding> finding_of_machine_code(const std::vector<LineReport>& reports,
                                                    const std::string& function,
                                                    const std::vector<std::string>& points) {

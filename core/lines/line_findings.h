@@ -1,5 +1,5 @@
-// What wastes memory traffic in the kernels of a program: why, what would fix it, and what that
-// could save. Instructions of a kernel that waste for one cause are one finding.
+// Wasted memory traffic in the kernels of a program: the reason, a fix, and what that could save.
+// Instructions of a kernel that waste for one cause are one finding.
 #pragma once
 
 #include <string>

@@ -52,7 +52,7 @@ void add_sectors(LineReport& report, std::optional<double> seconds, double secto
 
 void add_shared(LineReport& report, std::optional<double> seconds, double passes_per_second) {
     if (report.line.is_machine_code())
-        take_counted_passes(report);  // of some launches: it tells no time
+        take_counted_passes(report);  // of some launches: it has no time
     else
         predict_shared(report);
     const Counter conflicts = report.line.site.kind == AccessKind::load

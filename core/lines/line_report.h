@@ -18,7 +18,7 @@ struct KernelTime {
     std::optional<std::uint64_t> launches;
 };
 
-// What the GPU takes, as far as it is known.
+// The line's cost on the GPU, as far as it is known.
 struct LineCosts {
     std::map<std::string, KernelTime> kernels;  // by mangled name
     double passes_per_second = 0;  // of shared memory, all multiprocessors; 0: not known

@@ -18,8 +18,8 @@ Warning no_lines(std::string text) {
     return {.code = "W-NO-LINES", .point = {}, .text = std::move(text)};
 }
 
-// Seconds of the whole run by the names of kernels that have no line and may need some; of graphs
-// as well, of whose kernels nobody can tell.
+// Seconds of the whole run by the names of kernels that have no line and may need some, including
+// graphs, whose kernels are not known.
 struct TimeWithoutLines {
     double all = 0;  // of kernels with lines, too
     double in_graphs = 0;
@@ -44,8 +44,8 @@ TimeWithoutLines time_without_lines(const std::vector<KernelSummary>& kernels,
 
 bool says_what_to_do(std::string_view reason) { return reason.find(": ") != reason.npos; }
 
-// Why some code did not count itself: one reason, that which says what to build the code with, if
-// it is not a library's.
+// The reason why some code did not count itself: the one that says how to build the code, if it is
+// not a library's.
 std::string reason_of(const LineTraces& traces, bool is_of_libraries) {
     const std::set<std::string> reasons =
         names_in(traces.of_ptx.empty() ? traces.first : traces.of_ptx, &Trace::lacks_ptx);
@@ -96,7 +96,7 @@ std::vector<Warning> time_in_graphs(const TimeWithoutLines& time) {
                     100 * time.in_graphs / time.all))};
 }
 
-// What was asked for and did not come, where nothing says why.
+// Requested counts that did not come, where no reason is known.
 std::vector<Warning> silence_of(const MachineCodeRun& run) {
     if (std::ranges::any_of(run.traces, [](const Trace& one) { return !one.problems.empty(); }))
         return {};
@@ -142,7 +142,7 @@ std::vector<Warning> lines_that_differ(const std::vector<KernelSummary>& kernels
     return warnings;
 }
 
-// What went wrong with some kernels is said of them.
+// Problems of machine-code runs, reported with their kernels.
 std::vector<Warning> problems_of_machine_code(const std::vector<MachineCodeRun>& runs) {
     std::map<std::string, std::vector<std::string>> kernels_of;
     for (const MachineCodeRun& run : runs)
@@ -167,7 +167,7 @@ std::vector<Warning> lines_without_times(const std::vector<KernelSummary>& kerne
                      "a fix saves: the line that wastes most sectors comes first"}};
 }
 
-// Of machine code nobody can mend it.
+// PTX only: nobody can add lines to machine code.
 bool lacks_line_information(const std::vector<LineSummary>& lines) {
     const auto is_ptx = [](const LineSummary& line) { return !line.is_machine_code(); };
     return std::ranges::any_of(lines, is_ptx) &&

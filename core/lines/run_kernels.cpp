@@ -26,7 +26,7 @@ struct SectorSums {
     double wasted_share() const { return all > 0 ? (all - ideal) / all : 0; }
 };
 
-// What the lines of a function say together.
+// The lines of a function taken together.
 struct FunctionLines {
     std::map<AccessKind, SectorSums> kinds;
     SectorSums sectors;
@@ -70,7 +70,7 @@ std::optional<SectorSums> least_by_bytes(const Readings& measured) {
     return sums;
 }
 
-// What is known of one kernel, grid and block.
+// The facts known about one kernel, grid and block.
 struct Judged {
     std::optional<double> excess;
     std::optional<double> cost_seconds;

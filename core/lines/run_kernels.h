@@ -16,13 +16,13 @@ namespace coalprof {
 std::vector<Point> points_of_kernels(const std::vector<KernelSummary>& kernels,
                                      const RunLines& lines);
 
-// The same after one run, which cannot tell what was needed.
+// The same after one run, which does not measure the needed bytes.
 std::vector<Point> points_of_kernels(const std::vector<KernelSummary>& kernels);
 
-// Of the time of all kernels, from 0 to 1: that of kernels which no line says anything of.
+// The share of all kernels' time, from 0 to 1, in kernels without any line.
 double share_without_lines(const std::vector<KernelSummary>& kernels, const RunLines& lines);
 
-// Whether its bytes say that next to nothing can be saved; not where they were not counted.
+// True if its bytes show that almost nothing can be saved; false where they were not counted.
 bool is_fine_by_bytes(const KernelSummary& kernel);
 
 // The mangled name of the kernel without lines whose waste, by its bytes, costs most; empty where

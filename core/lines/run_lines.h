@@ -36,7 +36,7 @@ struct RunLines {
 };
 
 // `kernels` were counted by the hardware, `traces` come from a GPU of this kind, whose
-// multiprocessors together pass so many requests through shared memory in a second; 0: not known.
+// multiprocessors together pass this many requests through shared memory in a second; 0: not known.
 RunLines lines_of_run(const std::vector<KernelSummary>& kernels, const LineTraces& traces,
                       const Machine& machine, double passes_per_second);
 

@@ -54,7 +54,7 @@ std::vector<Warning> early_ends_of(const std::vector<Trace>& traces) {
 }
 
 // Ranges that were asked for and never opened, by any process of the program. One that ended early
-// may not have told its last ones.
+// may not have reported its last ones.
 std::vector<Warning> missing_ranges(const std::vector<std::string>& wanted,
                                     const std::vector<Trace>& traces) {
     const bool all_ended =

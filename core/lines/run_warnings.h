@@ -1,4 +1,4 @@
-// What a result of `coalprof run` does not have, or not surely, and why.
+// Missing or uncertain parts of a result of `coalprof run`, with reasons.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ namespace coalprof {
 // The sentences of all processes, each once.
 std::vector<Warning> problems_of(const std::vector<Trace>& traces, std::string_view code);
 
-// What went wrong while the runs counted. `later`: of runs after the first, of which only an early
-// end matters. `ranges`: of NVTX, that were asked for.
+// Errors while the runs counted. `later`: in runs after the first, of which only an early end
+// matters. `ranges`: those of NVTX that were asked for.
 std::vector<Warning> problems_of_run(const std::vector<Trace>& traces,
                                      const std::vector<Trace>& later,
                                      const std::vector<std::string>& ranges);

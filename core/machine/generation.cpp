@@ -8,7 +8,7 @@ std::vector<Generation> listed_generations();  // written by the build
 
 namespace {
 
-// What there is from which compute capability on.
+// The abilities by compute capability.
 constexpr Abilities abilities_of(ComputeCapability cc) {
     const auto from = [cc](int major, int minor) { return cc >= ComputeCapability{major, minor}; };
     return {.doubles = from(1, 3),

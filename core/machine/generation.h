@@ -28,14 +28,14 @@ struct Generation {
 // Oldest first.
 const std::vector<Generation>& all_generations();
 
-// What several generations have in common.
+// Values that several generations share.
 namespace chips {
 
 inline constexpr std::uint32_t k = 1024;
 inline constexpr std::uint64_t kib = 1024;
 inline constexpr std::uint64_t mib = 1024 * kib;
 
-// What no source gives, or two give differently.
+// A value that no source gives, or two give differently.
 inline constexpr std::nullopt_t unknown = std::nullopt;
 inline constexpr std::uint32_t unknown_count = 0;  // of multiprocessors
 
@@ -48,7 +48,7 @@ inline constexpr std::string_view calculator = "CUDA Occupancy Calculator";
 inline constexpr std::string_view no_measurement = "not measured; assumed";
 inline constexpr std::string_view no_fraction =
     "not measured; the middle of 0.75 to 0.86 seen elsewhere";
-// Of boards.
+// Sources of boards.
 inline constexpr std::string_view sheet =
     "data sheet; TechPowerUp GPU Database (2025-12) says the same";
 inline constexpr std::string_view database =

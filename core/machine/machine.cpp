@@ -19,8 +19,8 @@ std::string name_of(const Rules& rules) {
     return fmt::format("sm_{}{}", rules.cc.major, rules.cc.minor);
 }
 
-// What people type for a name: "RTX 2070 SUPER", "rtx-2070-super" and "Tesla T4" lose what makes
-// them differ from "rtx2070super" and "t4".
+// Removes the differences in spelling of a name: "RTX 2070 SUPER", "rtx-2070-super" and "Tesla T4"
+// become "rtx2070super" and "t4".
 std::string plain(std::string_view text) {
     std::string kept;
     for (const char c : text) {
@@ -55,8 +55,8 @@ bool has_digit(std::string_view text) {
     return text.find_first_of("0123456789") != std::string_view::npos;
 }
 
-// Boards whose keys begin alike mostly have one compute capability: "gtx590" that of "gtx580". Up
-// to the last digit that `wanted` shares with one.
+// Boards whose keys have the same beginning mostly have one compute capability: "gtx590" that of
+// "gtx580". Up to the last digit that `wanted` shares with one.
 std::set<std::string> likely_capabilities(std::string_view wanted) {
     std::set<std::string> likely;
     for (bool is_whole = true; likely.empty() && (is_whole ? !wanted.empty() : has_digit(wanted));
@@ -208,7 +208,7 @@ std::vector<Value> by_width(const LaneGroups& lanes) {
     return {lanes.of_narrow, lanes.of_8_bytes, lanes.of_16_bytes};
 }
 
-// What kernels can do there beside loads and stores.
+// The abilities of kernels there besides loads and stores.
 std::vector<Value> abilities_of(const Abilities& has) {
     std::vector<Value> can;
     const auto add = [&](bool does, std::string_view what) {

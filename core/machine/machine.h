@@ -33,11 +33,11 @@ struct Machine {
     std::string name;  // "h200", "sm_90", the name of the device present, or a machine file's path
     const Rules* rules = nullptr;
     std::optional<Board> board;  // none for a bare compute capability
-    // Of a machine file: what `coalprof calibrate` found.
+    // From a machine file: the rates that `coalprof calibrate` found.
     std::shared_ptr<const MeasuredRates> measured = {};
 };
 
-// What a device present says of itself, for the places where a board of the list stands otherwise.
+// A present device's sizes, used where they differ from the listed board.
 struct DeviceSizes {
     std::uint32_t multiprocessors = 0;
     double peak_bytes_per_second = 0;
@@ -48,17 +48,16 @@ struct DeviceSizes {
 std::span<const Board> all_boards();
 // By its key, its name or another one, in any case and with or without dashes and spaces.
 bool is_called(const Board& board, std::string_view text);
-// "9.0", "sm_90", "sm90", "90", or what a board is called; behind it ":bank8" or ":bank4" for
-// shared memory in banks of 8 bytes, which 3.x can set, or 4. Throws UsageError with the nearest
-// name.
+// "9.0", "sm_90", "sm90", "90", or the name of a board; followed by ":bank8" or ":bank4" for shared
+// memory in banks of 8 bytes, which 3.x can set, or 4. Throws UsageError with the closest name.
 Machine find_machine(std::string_view text);
 // The rules of a device present; the newest known below it where its own are not listed. `sizes`
 // become its board, so that what is queried is never looked up.
 Machine machine_of_device(ComputeCapability cc, std::string_view device_name,
                           const std::optional<DeviceSizes>& sizes = {});
 
-// What `coalprof machines` lists: each compute capability with its rules, and behind it its boards;
-// the tables of docs/machines.md and docs/memories.md are made of it.
+// The list that `coalprof machines` prints: each compute capability with its rules, followed by its
+// boards; the tables of docs/machines.md and docs/memories.md are made of it.
 
 ListDocument list_of_machines();
 

@@ -23,14 +23,14 @@ std::optional<double> number_of(const Value* value) {
     return std::nullopt;
 }
 
-// Of the values beside the list.
+// A text among the values beside the list.
 std::string text_at(const NamedValues& values, std::string_view name) {
     const Value* value = find_value(values, name);
     const auto* text = value ? std::get_if<std::string>(value) : nullptr;
     if (!text || text->empty()) complain(name, "a text");
     return *text;
 }
-// No size or rate of a GPU comes near its ends, and arithmetic with them stays finite.
+// All sizes and rates of GPUs are well within its ends, and arithmetic with them stays finite.
 struct Ends {
     double least;
     double most;
@@ -115,7 +115,7 @@ Machine machine_from(const ListDocument& list, const std::string& path) {
                     number_at(list.more, "peak_bytes_per_second", "peak_bytes_per_second",
                               bytes_per_second_there_are),
                     natural_at(list.more, "l2_bytes", l2_bytes_there_are)});
-    // What the file does not say is what this program knows of such a GPU.
+    // Values that the file lacks are those that this program has for such a GPU.
     const std::optional<Rates> known = rates_of(machine);
     if (!known || machine.rules->global != GlobalRule::sectors_by_warp)
         complain("compute_capability", "one that has rates, 7.0 or later");

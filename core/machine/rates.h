@@ -1,5 +1,6 @@
-// How fast a GPU is at each thing that a launch asks of it, and how much of its caches a launch can
-// count on: data of a board, each with its source (chips/). The model of time reads these records.
+// The rates of a GPU for each thing that a launch asks of it, and the share of its caches that a
+// launch can use: data of a board, each with its source (chips/). The model of time reads these
+// records.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,8 @@ namespace coalprof {
 // Slices of L2, of which each has the lines that a hash gives it. Their number is not published for
 // GH100; it only sets the scale of Rates::slice_imbalance.
 inline constexpr double l2_slices = 96;
-// Those that so many neighbouring lines lie in: 1, 2, 4 and 8 for 1, 4, 16 and 32 of them. From
-// what L2 of a GH100 takes of stores to them (tests/data/h100/gathered.jsonl.gz).
+// The number of slices that neighbouring lines lie in: 1, 2, 4 and 8 for 1, 4, 16 and 32 of them.
+// From the rate at which L2 of a GH100 takes stores to them (tests/data/h100/gathered.jsonl.gz).
 constexpr double slices_of(double lines) {
     return lines < 4 ? 1 : lines < 16 ? 2 : lines < 32 ? 4 : 8;
 }
@@ -28,7 +29,7 @@ struct L2Shares {
     // sharply: 1 - exp(-(between / reuse)^reuse_power).
     double reuse = 0;
     double reuse_power = 0;
-    double random_reads = 0;   // that hold places drawn by lot: loads
+    double random_reads = 0;   // that hold random places: loads
     double random_writes = 0;  // and stores, until they are written back
     // That is left to what evict-first loads (ld.cs) bring in: beside stores, and without any where
     // L2 was full of other lines before.
@@ -52,7 +53,7 @@ struct StartRange {
     double most_seconds = 0;
 };
 
-// Of the whole GPU.
+// Rates of the whole GPU.
 struct Rates {
     double start_seconds = 0;           // of an empty launch, as events see it
     double flushed_start_seconds = 0;   // where L2 was flushed before and something is read
@@ -64,7 +65,7 @@ struct Rates {
     double branch_latency_seconds = 0;  // more, where lanes pass a load by
     double store_latency_seconds = 0;   // more, where something is stored
     double dependent_latency_seconds = 0;  // of a load whose address was loaded
-    // Of a load that its thread's next element waits for, as behind a branch or a pointer: share of
+    // For a load that its thread's next element waits for, as after a branch or a pointer: share of
     // the latency that every further element takes.
     double serial_share = 0;
     double exposed_latency = 0;  // share of latency that no other block hides if there is but one
@@ -100,17 +101,17 @@ struct Rates {
     // where launches of this very GPU were measured.
     double doubt = 1;
     double cache_doubt = 1;
-    // What start_seconds may be on other hosts; narrower where it was measured on this one.
+    // The range of start_seconds on other hosts; narrower where it was measured on this one.
     std::optional<StartRange> starts = {};
 };
 
-// Of a start that was measured on the host itself, in one context: others differ by up to 0.16 us
+// For a start that was measured on the host itself, in one context: others differ by up to 0.16 us
 // (docs/measurements/h200/contexts.txt).
 StartRange starts_about(double seconds);
-// What a flush adds stays as it is.
+// The time that a flush adds stays the same.
 void set_start(Rates& rates, double seconds);
 
-// How a rate of one board becomes that of another one.
+// How a rate of one board is scaled to another one.
 enum class Scaling : std::uint8_t { none, by_multiprocessors, by_bandwidth };
 
 // A rate as machine files name it.

@@ -38,7 +38,7 @@ struct LaneGroups {
     }
 };
 
-// How global-memory instructions become traffic.
+// The rule that turns global-memory instructions into traffic.
 enum class GlobalRule : std::uint8_t {
     half_warp_in_order,  // 1.0, 1.1: one 64/128-byte access if lane k touches word k, else 16
     half_warp_segments,  // 1.2, 1.3: 32/64/128-byte segments, reduced
@@ -113,8 +113,8 @@ struct SharedRules {
 // Constant memory: one pass per distinct address among the active lanes of a group.
 struct ConstantRules {
     std::uint32_t request_lanes = 32;
-    // Of one lane in one instruction; wider elements take several (7.5 to 12.1: ptxas 13.0 makes
-    // two LDC.64 of 16 bytes; no wider one is known).
+    // Bytes of one lane in one instruction; wider elements take several (7.5 to 12.1: ptxas 13.0
+    // makes two LDC.64 of 16 bytes; no wider one is known).
     std::uint32_t widest_bytes = 16;
     constexpr std::uint32_t instructions(std::uint32_t width_bytes) const {
         return width_bytes <= widest_bytes ? 1 : width_bytes / widest_bytes;
@@ -147,7 +147,7 @@ struct L1Rules {
 // largest shared memory, as the driver starts out.
 L1Split l1_split(const L1Rules& rules, std::optional<std::uint32_t> shared_percent);
 
-// How many blocks fit on a multiprocessor.
+// The limits on the blocks of a multiprocessor.
 struct OccupancyLimits {
     std::uint32_t threads = 0;  // per multiprocessor, as the next three
     std::uint32_t blocks = 0;
@@ -175,8 +175,8 @@ struct MemoryRules {
     // transaction goes there.
     std::uint32_t fill_bytes = 32;
     bool fill_settable = false;  // --l2-fetch (cudaLimitMaxL2FetchGranularity)
-    // How many times its own size has to be read to empty L2, which is no strict LRU. GPUs that
-    // were not looked at are given more than enough.
+    // The multiple of its size that has to be read to empty L2, which is no strict LRU. GPUs that
+    // were not measured get more than enough.
     std::uint32_t flush_reads = 4;
     Evidence evidence = Evidence::documented;
     std::string_view source = {};
@@ -184,7 +184,7 @@ struct MemoryRules {
     std::string_view sustained_source = {};
 };
 
-// What kernels can do there at all, beside loads and stores of up to 16 bytes.
+// The abilities of kernels there, besides loads and stores of up to 16 bytes.
 struct Abilities {
     bool doubles = true;             // arithmetic on f64 (1.3 on)
     std::uint32_t atomic_bytes = 8;  // widest integer atomic on global memory; 0: none (1.0)
@@ -193,8 +193,8 @@ struct Abilities {
     bool managed_memory = true;      // cudaMallocManaged() (3.0 on)
     // Blocks of a grid along x, y and z.
     std::array<std::uint64_t, 3> grid_blocks{2147483647, 65535, 65535};
-    bool shared_atomics = true;         // on 32-bit integers in shared memory (1.2 on)
-    bool native_shared_atomics = true;  // instructions of their own; before 5.0 a loop that locks
+    bool shared_atomics = true;              // on 32-bit integers in shared memory (1.2 on)
+    bool native_shared_atomics = true;       // false: a loop that locks, before 5.0
     std::uint32_t widest_access_bytes = 16;  // ld.global.v8.b32 takes 32 (10.0 on)
     std::string_view source = {};
 };

@@ -1,5 +1,5 @@
-// How fast the parts of a GPU are, as the simulation of kernels takes them (core/sim): data of a
-// chip, each with its source (chips/).
+// Rates of the parts of a GPU for the simulation of kernels (core/sim): data of a chip, each with
+// its source (chips/). A launch's share of L2 is one of them.
 #pragma once
 
 namespace coalprof {
@@ -8,7 +8,7 @@ struct SimRates {
     double clock_hertz = 0;    // of the multiprocessors, under load
     double start_seconds = 0;  // of an empty launch, without what the host adds
 
-    // Of the whole GPU.
+    // Rates of the whole GPU.
     double blocks_per_second = 0;           // that start
     double read_requests_per_second = 0;    // lines, from L1 to L2
     double sectors_per_second = 0;          // between them

@@ -1,4 +1,4 @@
-// What a launch does to which memory, as far as counters are concerned.
+// The accesses of a launch, as far as they decide which counters apply.
 #pragma once
 
 #include <compare>
@@ -48,9 +48,9 @@ inline constexpr AccessSet global_accesses{Access::global_load, Access::global_s
                                            Access::global_atomic, Access::global_reduce,
                                            Access::texture_load};
 
-// What the instructions of a program do.
+// The accesses of a program's instructions.
 AccessSet accesses_of(const Program& program);
-// What a warp instruction on its own does.
+// The accesses of a single warp instruction.
 AccessSet accesses_of(const WarpAccess& warp);
 
 }  // namespace coalprof

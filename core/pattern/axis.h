@@ -13,13 +13,13 @@
 
 namespace coalprof {
 
-// What an axis can change: everything that options say of a launch.
+// The values that an axis can change: everything that options say of a launch.
 struct ChosenLaunch {
     std::optional<Op> op;  // none: the pattern's own
     ElementType type = ElementType::f32;
     LaunchShape shape;
     PatternOptions options;
-    std::optional<LoadModifier> dlcm;  // none: what each machine does by itself
+    std::optional<LoadModifier> dlcm;  // none: each machine's default
     StoreModifier dscm = StoreModifier::wb;
     std::optional<Carveout> carveout;
     std::optional<std::uint32_t> l2_fetch_bytes;
@@ -38,15 +38,15 @@ struct Axis {
     std::vector<AxisValue> values;
 };
 
-// How many combinations there are; 2^64-1 for more.
+// The number of combinations; 2^64-1 for more.
 std::uint64_t count_of(const std::vector<Axis>& axes);
 
-// The combination of this number made in `choice` and told in `parameters`. The last axis varies
-// fastest.
+// Makes the combination of this number in `choice` and names it in `parameters`. The last axis
+// varies fastest.
 void choose(const std::vector<Axis>& axes, std::uint64_t number, ChosenLaunch& choice,
             NamedValues& parameters);
 
-// Whether points say this key for themselves.
+// True if points have this key as a parameter.
 bool has_axis(const std::vector<Axis>& axes, std::string_view key);
 
 }  // namespace coalprof

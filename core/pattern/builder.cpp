@@ -40,8 +40,8 @@ class ProgramBuilder {
         program_.threads = access.threads;
     }
 
-    // The element array `name` at the pattern's place; through a table of its own where the
-    // pattern has one.
+    // The element array `name` at the pattern's place; through an index table where the pattern has
+    // one.
     std::uint32_t patterned_array(const std::string& name) {
         if (access_.table) {
             const std::uint32_t table =

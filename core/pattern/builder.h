@@ -1,5 +1,5 @@
-// What the patterns share when they make a program: sizes checked for overflow, and the
-// instructions that an op makes of one patterned access.
+// Code shared by patterns that make a program: sizes checked for overflow, and the instructions
+// that an op makes of one patterned access.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace coalprof {
 std::uint64_t checked_product(std::uint64_t a, std::uint64_t b, const char* what);
 std::uint64_t checked_sum(std::uint64_t a, std::uint64_t b, const char* what);
 
-// How many elements of the plan's type --size holds; at least 1.
+// The number of elements of the plan's type in --size; at least 1.
 std::uint64_t element_count(const Plan& plan);
 
 // A parameter in bytes as a count of elements; throws UsageError where it is no positive multiple.

@@ -15,8 +15,8 @@
 namespace coalprof {
 namespace {
 
-// What cudaMallocPitch rounds rows up to on the devices seen (an H200 among them); a device that
-// is present is asked instead.
+// The multiple to which cudaMallocPitch rounds rows up on the devices seen (an H200 among them); a
+// device that is present is asked instead.
 constexpr std::uint64_t usual_pitch_alignment_bytes = 512;
 
 // cudaMalloc starts every allocation at a multiple of 256 bytes: rows that are allocated one by one
@@ -114,7 +114,7 @@ Program make_broadcast(const Plan& plan) {
                              .active_threads = n});
 }
 
-// How many members of the plan's type a structure of `value` bytes has; checks --member.
+// The number of members of the plan's type in a structure of `value` bytes; checks --member.
 std::uint64_t member_count(const Plan& plan) {
     const std::uint64_t members = elements_in(plan, plan.value, "a structure");
     if (plan.options.member >= members)

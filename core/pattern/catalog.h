@@ -18,21 +18,21 @@ struct PatternInfo {
     std::string_view unit;       // of the parameter: "elements", "bytes", "lanes", ""
     Op default_op;
     std::string_view teaches;  // one sentence
-    std::string_view options;  // of its own, as typed: "--order --seed"; empty: none
+    std::string_view options;  // only this pattern's, as typed: "--order --seed"; empty: none
     // The range swept when --range is not given; it may depend on the width of an element.
     std::string (*default_range)(std::uint32_t element_bytes);
     // The program of a plan; throws UsageError where value, type, op or size do not fit.
     Program (*make)(const Plan& plan);
-    // Of a parameter in bytes: plain numbers are typed in elements all the same, as the widths of
-    // rows are; sizes with a unit are bytes.
+    // A parameter in bytes whose plain numbers are still typed in elements, as the widths of rows
+    // are; sizes with a unit are bytes.
     bool typed_in_elements = false;
     // Which thread touches what, where blocks and rows could be taken for one another; for --help.
     std::string_view mapping = {};
-    // The key of an option of its own whose words are what the pattern is about: all are swept
-    // where none was chosen.
+    // The key of the pattern's option whose words the pattern compares: all are swept where none
+    // was chosen.
     std::string_view compares = {};
-    // Of useful data where none was asked for: enough for a time that is not that of starting, but
-    // where every warp is evaluated by itself, and where only shared memory is read.
+    // Useful data where none was asked for: enough for a time well above that of starting, except
+    // where every warp is evaluated separately, and where only shared memory is read.
     std::uint64_t default_size_bytes = 64ull << 20;
 };
 
@@ -50,8 +50,8 @@ LaunchShape launch_shape(std::string_view pattern, const PatternOptions& options
 // Elements from one padded row to the next, of a matrix or a tile; none: nothing is padded.
 std::optional<std::uint64_t> padded_row_elements(const Plan& plan);
 
-// Columns of the tile that the pattern takes with these options, chosen or by itself. None: it has
-// no tile. Throws UsageError for one that is not there.
+// Columns of the pattern's tile with these options, chosen or by default. None: it has no tile.
+// Throws UsageError for one that is not there.
 std::optional<std::uint64_t> tile_columns(std::string_view pattern, const PatternOptions& options,
                                           ElementType type);
 

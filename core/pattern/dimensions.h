@@ -23,8 +23,8 @@ struct Dimensions {
 };
 std::string text_of(const Dimensions& dimensions);  // "256", "32x8", "8x8x4"
 
-// What the newest GPUs take; older ones may take less (core/machine/rules.h). Source: CUDA
-// Programming Guide, "Technical Specifications per Compute Capability".
+// The limits of the newest GPUs; older ones may have lower ones (core/machine/rules.h). Source:
+// CUDA Programming Guide, "Technical Specifications per Compute Capability".
 inline constexpr std::uint32_t most_block_threads = 1024;
 inline constexpr std::uint64_t most_block_layers = 64;  // along z
 inline constexpr std::array<std::uint64_t, 3> most_grid_blocks{2147483647, 65535, 65535};
@@ -32,7 +32,7 @@ inline constexpr std::array<std::uint64_t, 3> most_grid_blocks{2147483647, 65535
 // "256", "32x8" (32 threads wide, 8 high), "8x8x4". Throws UsageError.
 Dimensions parse_block(std::string_view text, std::string_view option = "--block");
 
-// What --grid says: blocks, or the threads that as many blocks as needed hold.
+// The value of --grid: blocks, or the threads that as many blocks as needed hold.
 struct GridSize {
     Dimensions size;
     bool counts_threads = false;

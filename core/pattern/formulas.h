@@ -7,7 +7,7 @@
 
 namespace coalprof {
 
-using Index = unsigned long long;  // 64 bits in C++ and in CUDA alike
+using Index = unsigned long long;  // 64 bits in both C++ and CUDA
 
 // The answer of a formula for a lane that takes no part.
 inline constexpr Index idle_lane = ~Index{0};
@@ -111,9 +111,9 @@ struct Columns {
     constexpr Index operator()(Index i) const { return i % rows * pitch + i / rows; }
 };
 
-// What a lane touches, the same in every warp: lane % rows * pitch + lane / rows * step. Word
+// The element of a lane, the same in every warp: lane % rows * pitch + lane / rows * step. Word
 // strides (rows 32), columns of a tile (pitch its padded width, step 1), groups of lanes on one
-// element (pitch 0, step 1) and so many distinct elements (pitch 1, step 0).
+// element (pitch 0, step 1) and a given number of distinct elements (pitch 1, step 0).
 struct LaneGrid {
     Index rows = 32;
     Index pitch = 1;
@@ -129,8 +129,9 @@ struct LaneGrid {
 // in 32 bits where these hold every element.
 
 // A matrix tile by tile, line by line of tiles; a line is a row or a column of them. The steps are
-// in elements. In a matrix of rows of w elements, tiles of side s are s apart from left to right
-// and s * w from top to bottom; down its columns of tiles, step is s * w and line_step s.
+// in elements. In a matrix of rows of w elements, tiles of side s follow each other at a distance
+// of s from left to right and s * w from top to bottom; down its columns of tiles, step is s * w
+// and line_step s.
 struct Tiles {
     Index line_tiles = 1;  // tiles of a line
     Index step = 32;       // from a tile to the next one of its line

@@ -40,7 +40,7 @@ AxisValues read_known(const Option& option, const std::string& text) {
     });
 }
 
-// What is wrong with a word is said by the pattern that takes it, which knows its own.
+// The pattern that takes a word reports an error in it, since it knows its words.
 template <auto member>
 AxisValues read_text(const Option& option, const std::string& text) {
     return each_word(option, text, [&](const std::string& word) {
@@ -161,7 +161,7 @@ AxisValues read_each(const Option& option, const std::string& text) {
     return each_word(option, text, read);
 }
 
-// How results say a member of the launch, or of the pattern's options.
+// The value in results of a member of the launch, or of the pattern's options.
 template <auto member>
 Value shown_name(const ChosenLaunch& launch) {
     return name_of(launch.*member);
@@ -246,7 +246,7 @@ std::vector<std::string> words_of_dimensions(const std::string& text, std::strin
     }
     std::vector<std::string> words = split_list(text, option);
     if (std::cmp_equal(words.size(), 1 + std::ranges::count(text, ','))) return words;
-    // What CUDA writes as dim3(16, 16) is no list of two blocks.
+    // dim3(16, 16), as CUDA writes it, is no list of two blocks.
     std::string shape = text;
     std::ranges::replace(shape, ',', 'x');
     throw UsageError(fmt::format("{} {}: one value twice", option, shown(text)), {},

@@ -30,8 +30,8 @@ struct LaunchOption {
     std::vector<std::string_view> (*words)();  // that it takes; nullptr: other text
     // Throws UsageError for what cannot be read; at least one value.
     std::vector<AxisValue> (*read)(const LaunchOption& option, const std::string& text);
-    // Of memory and patterns: its value in a launch, as results say it; nothing: the launch has
-    // none.
+    // For options of memory and patterns: the value in a launch, as results have it; nothing: the
+    // launch has none.
     Value (*shown)(const ChosenLaunch& launch) = nullptr;
 
     std::string_view name() const { return word.substr(0, word.find(',')); }  // "--type"
@@ -42,14 +42,14 @@ std::span<const LaunchOption> launch_options();
 // nullptr: there is none of this key.
 const LaunchOption* find_launch_option(std::string_view key);
 
-// Whether results call a setting of memory so: those become parameters of points where they are
+// True for the keys of memory settings in results: those become parameters of points where they are
 // swept.
 bool is_memory_setting(std::string_view key);
-// Whether the option has this value where it was not given.
+// True if the option has this value where it was not given.
 bool is_usual_value(std::string_view key, const Value& value);
 
-// What was typed, made in `launch` where it is one value; several are an axis of `axes`, and the
-// first stands for the others in `launch`. Throws UsageError.
+// Stores a typed value in `launch` if it is one; several become an axis of `axes`, and the first is
+// used for the others in `launch`. Throws UsageError.
 void take_option(const LaunchOption& option, const std::string& text, ChosenLaunch& launch,
                  std::vector<Axis>& axes);
 

@@ -10,7 +10,7 @@ namespace coalprof {
 bool is_global_load(const Instruction& instruction);
 // With its result used or not: an atomic or a reduction.
 bool is_atomic(const Instruction& instruction);
-// Whether some instruction does, so that caches and device memory have a part in the launch.
+// True if some instruction does, so that caches and device memory matter for the launch.
 bool touches_global_memory(const Program& program);
 
 // Call it once the program is made. Writes plan.path into the loads of global memory of

@@ -27,7 +27,8 @@ struct TypeInfo {
     ElementType type;
     std::string_view name;
     std::uint32_t bytes;
-    // CUDA's and NumPy's, and vectors that only their width tells from this; with blanks between.
+    // The names of CUDA and NumPy, and vectors that differ from this in width only; with blanks
+    // between.
     std::string_view other_names;
 };
 constexpr std::array<TypeInfo, 23> types{{

@@ -21,9 +21,9 @@ std::optional<Op> find_op(std::string_view name);
 // By its name here, CUDA's or NumPy's: "float4" is f32x4, "int32" s32. Which of two types of a
 // width it is decides only what atomics can do with it.
 std::optional<ElementType> find_element_type(std::string_view name);
-// What is said of a word that is no type: the nearest name, CUDA's among them, else the list.
+// The hint for a word that is no type: the closest name, CUDA's among them, else the list.
 std::string hint_for_element_type(std::string_view word);
-// Whether atomics add in it.
+// True if atomics add in it.
 bool is_atomic_type(ElementType type);
 inline constexpr std::string_view atomic_types = "u32, u64, s32, s64, f32 and f64";
 
@@ -51,7 +51,8 @@ std::vector<std::string_view> store_modifier_list();
 std::vector<std::string_view> allocation_list();
 std::vector<std::string_view> load_path_list();
 
-// How much of L1 is given to shared memory: per cent of the largest carveout. None: the driver's.
+// The part of L1 that is given to shared memory: per cent of the largest carveout. None: the
+// driver's.
 struct Carveout {
     std::uint32_t shared_percent = 0;  // prefer-l1 is 0, prefer-equal 50, prefer-shared 100
     std::string text;                  // as the user typed it
@@ -64,7 +65,8 @@ struct CachePolicy {
     std::optional<std::uint32_t> l2_fetch_bytes;  // 32, 64 or 128; none: the driver's
 };
 
-// What L2 holds when the launch begins: nothing of its arrays, or what the same launch left there.
+// The content of L2 when the launch begins: nothing of its arrays, or what the same launch left
+// there.
 enum class CacheState : std::uint8_t { cold, warm };
 
 struct LaunchShape {
@@ -81,13 +83,13 @@ struct LaunchShape {
 };
 // "4KiB" where it was typed so, else the size as people write it.
 std::string size_as_typed(const LaunchShape& shape);
-// What decides the number of threads: "--size 4KiB", "--grid 64x64".
+// The option that decides the number of threads: "--size 4KiB", "--grid 64x64".
 std::string extent_as_typed(const LaunchShape& shape);
 // The shape with the size that its grid has for elements of this type; each is a thread's. Throws
 // UsageError where a size was typed and is another one.
 LaunchShape settled_shape(LaunchShape shape, ElementType type);
 
-// What a pattern needs besides its swept parameter; each pattern reads what concerns it.
+// A pattern's options besides its swept parameter; each pattern reads those that concern it.
 struct PatternOptions {
     std::uint64_t seed = 1;  // permute --order shuffle, scatter
     // Columns of the tile: shared-pad 16 or 32, transpose 16, 32 or 64. None: its own choice.

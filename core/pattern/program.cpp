@@ -12,8 +12,8 @@ namespace {
 
 using Custom = std::shared_ptr<const CustomFormula>;
 
-// What f(first + k) is for each k. Most regions have a power of two elements, for which no division
-// is needed: it takes longer than all the rest of a random element.
+// Computes f(first + k) for each k. Most regions have a power of two elements, for which no
+// division is needed: it takes longer than all the rest of a random element.
 void evaluate_lanes(const Scatter& f, std::uint64_t first, std::uint32_t count,
                     std::uint64_t* elements) {
     if (std::has_single_bit(f.elements)) {
@@ -63,7 +63,7 @@ struct PeriodOf {
     std::optional<Period> operator()(const Custom& f) const { return f->period(); }
 };
 
-// Of the first `lanes`, those whose element is not idle_lane, one bit each.
+// Those of the first `lanes` whose element is not idle_lane, one bit each.
 std::uint32_t active_among(const std::array<std::uint64_t, warp_lanes>& elements,
                            std::uint32_t lanes) {
     const std::uint32_t existing = lanes == warp_lanes ? all_lanes : (1u << lanes) - 1;
@@ -164,8 +164,8 @@ WarpAccess access_of_warp(const Program& program, const Placement& placement,
     const std::uint64_t base =
         placement.base_addresses.empty() ? 0 : placement.base_addresses[instruction.array];
     static_cast<void>(program);
-    // Every access of a walked launch passes here: elements become addresses in place, in plain
-    // loops that compilers turn into vector code.
+    // Hot: every access of a walked launch passes here. Elements become addresses in place, in
+    // plain loops that compilers turn into vector code.
     evaluate(instruction.formula, first_thread, lanes, access.addresses.data());
     access.active_lanes = active_among(access.addresses, lanes);
     const auto shift = static_cast<std::uint32_t>(std::countr_zero(instruction.width_bytes));

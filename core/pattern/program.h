@@ -16,7 +16,7 @@
 
 namespace coalprof {
 
-// How an index sequence repeats: element(i + threads) == element(i) + advance for every i whose
+// Repetition of an index sequence: element(i + threads) == element(i) + advance for every i whose
 // two sides lie in the launch. `inner_threads` != 0: within one period it repeats too, every
 // inner_threads, by inner_advance. Idle lanes repeat as idle lanes. Advances are in elements; those
 // of indices that go down are negative modulo 2^64.
@@ -27,7 +27,7 @@ struct Period {
     std::uint64_t inner_advance = 0;
 };
 
-// What a thread computes for one element, each sub-expression once, as compilers do.
+// The operations of a thread for one element, each sub-expression once, as compilers do.
 struct Computed {
     std::uint32_t operators = 0;  // whatever they do; but a constant at the end is in the address
     // By anything but a power of two; the quotient and the remainder of one division count once.
@@ -45,15 +45,16 @@ class CustomFormula {
     virtual void evaluate(std::uint64_t first, std::uint32_t count,
                           std::uint64_t* elements) const = 0;
     virtual std::optional<Period> period() const = 0;
-    // Whether idle_lane may be among its answers.
+    // True if idle_lane may be among its answers.
     virtual bool may_idle() const { return true; }
     // Random words that a thread computes for one element.
     virtual std::uint32_t hashes() const { return 0; }
-    // What its index and its condition come to beside the expressions that are computed already.
+    // The operations of its index and its condition beside those of expressions that are computed
+    // already.
     virtual Computed computed(ExpressionsSeen&) const { return {}; }
-    // Whether it divides by a number that its text does not spell out.
+    // True if it divides by a number that its text does not spell out.
     virtual bool divides() const { return false; }
-    // Whether it comes to the same elements by the same way.
+    // True if it computes the same elements in the same way.
     virtual bool is_same_as(const CustomFormula& other) const {
         return cuda_source("F") == other.cuda_source("F");
     }
@@ -61,11 +62,11 @@ class CustomFormula {
     virtual std::string cuda_source(const std::string& type_name) const = 0;
     // For messages and drawings: the text as the user typed it.
     virtual std::string text() const = 0;
-    // Of that the index alone, with the condition: "i*3", "i + 1 if i < n - 1".
+    // Only the index with its condition: "i*3", "i + 1 if i < n - 1".
     virtual std::string index_text() const { return text(); }
     // Instead of that all of the access, where it is not written array[index]: "p[i].x".
     virtual std::string access_text() const { return {}; }
-    // How the index moves from lane to lane in the warp whose lane 0 is `first_thread`, part by
+    // The motion of the index from lane to lane in the warp whose lane 0 is `first_thread`, part by
     // part; elements are `width_bytes` wide.
     virtual std::vector<std::string> notes(std::uint32_t width_bytes, std::uint64_t first_thread,
                                            std::uint32_t lanes) const {
@@ -77,7 +78,7 @@ class CustomFormula {
 using Formula = std::variant<Offset, Stride, Groups, Permute, Scatter, Rows, Columns, LaneGrid,
                              Tiles, TileCells, SwizzledCells, std::shared_ptr<const CustomFormula>>;
 
-// Whether both come to the same elements by the same way: to code that is the same.
+// True if both compute the same elements in the same way, so that their code is the same.
 bool is_same(const Formula& a, const Formula& b);
 
 // elements[k] = formula(first + k) for k < count <= 32.
@@ -105,8 +106,8 @@ struct Array {
     std::uint64_t bytes() const { return elements * element_bytes; }
 };
 
-// What every block has on every GPU since 2.0 without asking for more. Source: CUDA Programming
-// Guide, "Technical Specifications per Compute Capability".
+// The shared memory that every block has on every GPU since 2.0 without asking for more. Source:
+// CUDA Programming Guide, "Technical Specifications per Compute Capability".
 inline constexpr std::uint64_t shared_bytes_of_block = 48 << 10;
 
 // Which way a load of global memory takes: ld.global, ld.global.nc (__ldg, the read-only path), or
@@ -130,7 +131,7 @@ struct Instruction {
     std::optional<std::uint32_t> value_of = std::nullopt;
     bool after_barrier = false;    // the threads of the block wait for each other before it
     LoadPath path = LoadPath::ld;  // of loads of global memory
-    // Of what lies there; it has width_bytes. How an atomic adds follows from it, no traffic does.
+    // The type of its elements, of width_bytes. It decides how an atomic adds, but no traffic.
     ElementType type = ElementType::u32;
     // Those with one site are rounds of one instruction in a loop: results add them up.
     std::optional<std::uint32_t> site = std::nullopt;
@@ -141,33 +142,33 @@ struct Program {
     std::vector<Instruction> instructions;  // in program order
     std::uint64_t threads = 0;              // logical indices 0 .. threads-1, idle ones included
     std::uint32_t block = 256;       // logical indices of one block; its last warp may be partial
-    std::uint64_t useful_bytes = 0;  // what the algorithm needs: active lanes x width, all told
-    // Why the kernels made for a GPU cannot do the same; empty: they can.
+    std::uint64_t useful_bytes = 0;  // the algorithm's need: active lanes x width, in total
+    // The reason why the kernels made for a GPU cannot do the same; empty: they can.
     std::string_view predicted_only = {};
 };
 
-// Whether it loads pointers to rows, no elements.
+// True if it loads pointers to rows, no elements.
 bool is_pointer_load(const Program& program, const Instruction& instruction);
 
 // The memory that an array lies in: that of the instructions that touch it.
 Space space_of(const Program& program, std::uint32_t array);
-// Of shared memory, that a block takes.
+// Shared memory of a block.
 std::uint64_t shared_bytes_of(const Program& program);
 
-// Whether a thread of the launch may take no part.
+// True if some thread of the launch may be idle.
 bool may_idle(const Formula& formula);
 
 // Random words that a thread computes for one element.
 std::uint32_t hashes_of(const Formula& formula);
 
-// Whether an index takes a division by a number of the launch, or as many instructions otherwise:
+// True if an index takes a division by a number of the launch, or as many instructions otherwise:
 // after dozens of them the warps of a block are less in step.
 bool divides(const Formula& formula);
 
-// Neighbouring blocks that take their elements in turn, where each thread has `per_thread`, all of
-// them: 1 where none do. Where every array is global and no tile belongs
-// to a block, it does not matter which block touches what; without turns each block would store to
-// a stretch of memory of its own, and long ones slow an H200 down (docs/measurements.md).
+// The number of neighbouring blocks whose elements interleave, where each thread has `per_thread`,
+// all of them: 1 where none do. Where every array is global and no tile belongs to a block, it does
+// not matter which block touches what; without interleaving each block would store to one long
+// stretch of memory, and long ones slow an H200 down (docs/measurements.md).
 std::uint32_t blocks_in_turn(const Program& program, std::uint32_t per_thread);
 
 // Where the arrays lie: the byte address of element 0, one per Program::arrays. The model counts

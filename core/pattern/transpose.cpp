@@ -34,17 +34,18 @@ Program naive_transpose(const Plan& plan, const Matrix& matrix) {
 constexpr std::uint32_t bank_bytes = 4;
 constexpr std::uint32_t banks = 32;
 
-// A word of a bank, or one element where that is wider: either way neighbouring rows begin an odd
-// number of words or elements apart. Where a warp goes down two columns of 16 words, 17 words to a
-// row would let lanes 0 and 31 meet both in a row and in a column; 18 part the columns.
+// A word of a bank, or one element where that is wider: either way neighbouring rows begin at
+// distances of an odd number of words or elements. Where a warp goes down two columns of 16 words,
+// 17 words to a row would let lanes 0 and 31 meet both in a row and in a column; 18 separate the
+// columns.
 std::uint64_t padding_elements(std::uint64_t side, std::uint32_t element_bytes) {
     if (side < warp_lanes && element_bytes == bank_bytes) return warp_lanes / side;
     return element_bytes < bank_bytes ? bank_bytes / element_bytes : 1;
 }
 
-// Rows that lie in the banks together trade columns alike, and the next ones by a step more: as
-// many columns as a pass takes of a row of the tile's transpose, or as share a word. Then a pass
-// meets each bank once, both along rows and down columns.
+// Rows that lie in the banks together exchange columns in the same way, and the next ones by a step
+// more: as many columns as a pass takes of a row of the tile's transpose, or as share a word. Then
+// a pass uses each bank once, both along rows and down columns.
 SwizzledCells swizzled_cells(std::uint64_t side, std::uint32_t element_bytes, bool goes_down) {
     const std::uint64_t row_bytes = side * element_bytes;
     const std::uint64_t rows = std::max<std::uint64_t>(1, banks * bank_bytes / row_bytes);
@@ -60,7 +61,7 @@ SwizzledCells swizzled_cells(std::uint64_t side, std::uint32_t element_bytes, bo
 
 // a -> tile row by row, tile -> b column by column: thread i holds one element on the way in and
 // another on the way out. Tiles follow each other down a, which is along the rows of b: an H200 is
-// slower where blocks that run together write far apart (docs/measurements.md).
+// slower where blocks that run together write at large distances (docs/measurements.md).
 Program tiled_transpose(const Plan& plan, const Matrix& matrix, std::uint64_t side) {
     const auto& [width, height] = matrix;
     const std::uint32_t bytes = bytes_of(plan.type);
@@ -105,7 +106,7 @@ Program tiled_transpose(const Plan& plan, const Matrix& matrix, std::uint64_t si
     return program;
 }
 
-// What to say behind the first way out: the largest of the smaller tiles that would do.
+// The second hint: the largest of the smaller tiles that would do.
 template <typename Fits>
 std::string or_smaller_tile(std::uint64_t side, Fits fits) {
     for (auto tile = tiles.rbegin(); tile != tiles.rend(); ++tile)

@@ -1,6 +1,7 @@
-// The transpose, four ways: `naive` stores down the columns of its result, the others turn tiles of
-// 16 x 16 to 64 x 64 in shared memory so that loads and stores of global memory both go along rows;
-// `padded` and `swizzled` part their columns over the banks. Made like the others, by the catalog.
+// The transpose, four ways: `naive` stores down the columns of its result, the others transpose
+// tiles of 16 x 16 to 64 x 64 in shared memory so that loads and stores of global memory both go
+// along rows; `padded` and `swizzled` spread their columns over the banks. Made like the others, by
+// the catalog.
 #pragma once
 
 #include "core/pattern/plan.h"
@@ -27,7 +28,7 @@ std::uint32_t transpose_per_thread(const PatternOptions& options, ElementType ty
                                    const LaunchShape& shape);
 
 std::vector<std::string_view> transpose_variants();
-// Whether a tile can be chosen for it.
+// True if a tile can be chosen for it.
 bool has_tile(std::string_view variant);
 
 }  // namespace coalprof

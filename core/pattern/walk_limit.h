@@ -1,6 +1,6 @@
-// How many warps of a launch, of all its instructions together, are gone through one by one: half a
-// microsecond each, ten minutes in all. A launch of which more repeat no other is refused, not
-// begun; so is a sweep of such launches, unless it was asked for with --max-warps.
+// The number of warps of a launch, of all its instructions together, that are evaluated one by one:
+// half a microsecond each, ten minutes in all. A launch in which more repeat no other is refused,
+// not begun; so is a sweep of such launches, unless it was asked for with --max-warps.
 #pragma once
 
 #include <cstdint>

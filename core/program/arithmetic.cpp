@@ -68,7 +68,7 @@ void compare(const PtxStep& step, const Inputs& in, std::uint32_t active, const 
     each(result, [&](std::uint32_t lane) { return (lanes >> lane & 1) != 0 ? yes : 0; });
 }
 
-// Of two numbers one for each lane, `first` for those of the mask.
+// Chooses one of two numbers for each lane, `first` for those of the mask.
 void choose(const LaneValue& a, const LaneValue& b, std::uint32_t first, std::uint32_t active,
             LaneValue& result) {
     each(result,
@@ -181,7 +181,7 @@ void shift_left(const PtxStep& step, const Inputs& in, std::uint32_t active, Lan
     if (*by < bits) result.growth = wrapped(scaled(in[0]->growth, std::uint64_t{1} << *by), bits);
 }
 
-// Of a growing number, by a divisor that is the same in all lanes.
+// Divides a growing number by a divisor that is the same in all lanes.
 void divide_growing(const PtxStep& step, const Inputs& in, std::uint32_t active,
                     const BlockBox& box, LaneValue& result) {
     if (in[0]->is_fixed() && in[1]->is_fixed()) return;

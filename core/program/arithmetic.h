@@ -1,4 +1,5 @@
-// What instructions without memory make of a warp's registers, for all blocks of a box at once.
+// Instructions without memory, executed on a warp's registers for all blocks of a box at once.
+// numbers.h computes each lane's result.
 #pragma once
 
 #include <array>

@@ -61,7 +61,7 @@ std::string last_name_in(std::string_view declaration) {
     return std::string(declaration.substr(begin));
 }
 
-// From behind the opening parenthesis to its fellow.
+// From the opening parenthesis to the one that closes it.
 std::vector<std::string> names_of_list(std::string_view text) {
     std::vector<std::string> names;
     int depth = 0;

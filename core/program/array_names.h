@@ -1,5 +1,5 @@
 // Names of the arrays that instructions reach: the parameter that a pointer came from, or a
-// variable. Two loads of one source line are told apart by them.
+// variable. They distinguish two loads of one source line.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class ArrayNames {
     explicit ArrayNames(std::vector<std::string> parameters) : parameters_(std::move(parameters)) {}
 
     void take(std::string_view statement);
-    // Of the base of an address, a register or a variable. "arg0": nvcc keeps no names of
+    // The array of an address's base, a register or a variable. "arg0": nvcc keeps no names of
     // parameters; "*x": a pointer that x holds; empty: not known.
     std::string array_at(std::string_view base) const { return pointer_in(base).array; }
 

@@ -44,14 +44,14 @@ class BlockMemory {
     // `local`: of the warp, lane by lane; as large as local_bytes(), or empty until it is needed.
     void load(const PtxStep& step, const CheckedAccess& access, NearBytes& local,
               std::size_t number, std::uint8_t bits, LaneValue& result);
-    // Of an access whose `value` is the `number`th of its elements.
+    // Stores the `number`th element of an access, `value`.
     void store(const PtxStep& step, const CheckedAccess& access, NearBytes& local,
                std::size_t number, const LaneValue& value);
     // An atomic, lane by lane; what was there before.
     void change(const PtxStep& step, const CheckedAccess& access, NearBytes& local,
                 const LaneValue& first, const LaneValue& last, LaneValue& before);
 
-    // Whether all blocks of a box read the same wherever they read.
+    // True if all blocks of a box read the same wherever they read.
     bool is_constant(const CheckedAccess& access) const;
 
  private:

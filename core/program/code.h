@@ -65,7 +65,7 @@ struct PtxInstruction {
     Slot guard = no_slot;
     std::vector<Slot> results = {};
     std::vector<Slot> inputs = {};
-    // Of loads, stores and atomics: inputs are the base, then what is stored.
+    // For loads, stores and atomics: inputs are the base, then the stored values.
     PtxState state = PtxState::generic;
     std::int64_t offset = 0;
     std::uint32_t width_bytes = 0;  // of a lane, all elements of a vector
@@ -110,9 +110,9 @@ struct Code {
     std::vector<std::uint32_t> parameter_offsets;
     std::vector<bool> is_address;  // of a parameter: memory is reached through it
     std::vector<bool> is_needed;   // of a parameter: an address or a branch depends on its value
-    // Of a parameter the widest number that is loaded or stored through it alone; 0: none is.
+    // By parameter, the widest number that is loaded or stored through it alone; 0: none is.
     std::vector<std::uint32_t> widest_bytes;
-    // Of a parameter: 1 + the one whose array it points to; 0, or empty: an array of its own.
+    // By parameter: 1 + the one whose array it points to; 0, or empty: a separate array.
     std::vector<std::uint32_t> shares_array;
     std::uint32_t most_threads = 0;  // of a block, as the kernel says; 0: it does not
     std::uint32_t parameter_bytes = 0;
@@ -127,7 +127,8 @@ struct Code {
     std::vector<std::uint64_t> variable_addresses;
     bool needs_shared_values = false;  // of shared memory, likewise
     bool needs_loaded_values = false;  // an address or branch depends on what global memory holds
-    // What is stored may be loaded again by what decides an address: blocks run in order then.
+    // Stored values may be loaded again by instructions that decide an address: blocks run in order
+    // then.
     bool needs_stored_values = false;
 };
 

@@ -161,7 +161,7 @@ class Decoder {
         if (known != bodies_.end()) return known->second;
         return bodies_.emplace(&function, read_body(module_, function)).first->second;
     }
-    // Of those of the module the ones that the kernel uses, in the order in which it does.
+    // Variables of the module lie in the order in which the kernel first uses them.
     std::optional<std::uint64_t> address_of_module(std::string_view name) {
         if (const auto known = variables_.find(name); known != variables_.end())
             return known->second;
@@ -181,7 +181,7 @@ class Decoder {
         variables_.emplace(name, at);
         return at;
     }
-    // "extern __shared__": behind all that the kernel declares, which is known at the end.
+    // "extern __shared__": after all that the kernel declares, which is known at the end.
     bool is_dynamic_shared(std::string_view name) const {
         const auto found = module_.variable_numbers.find(name);
         if (found == module_.variable_numbers.end()) return false;
@@ -291,7 +291,7 @@ class Decoder {
         if (is_new) code_.slots.push_back({SlotKind::constant, bits, value});
         return found->second;
     }
-    // A literal of 64 bits as an operand of so many: of -1 only these are ones.
+    // A literal of 64 bits as an operand of `bits`: of -1 only these are ones.
     Slot cut(Slot slot, std::uint8_t bits) {
         if (slot == no_slot || code_.slots[slot].kind != SlotKind::constant || bits >= 64 ||
             std::ranges::find(dynamic_shared_, slot) != dynamic_shared_.end())
@@ -335,7 +335,7 @@ class Decoder {
             scope = frame.body->scopes[scope].parent;
         }
     }
-    // Of a variable: its address in its state.
+    // The address of a variable in its state space.
     std::optional<std::uint64_t> address_named(const Frame& frame, std::uint32_t scope,
                                                std::string_view name) {
         while (true) {

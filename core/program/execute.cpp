@@ -210,7 +210,7 @@ class Executor::Body {
     }
     void unpack(WarpState& warp, const PtxStep& step, const LaneValue& value, std::uint32_t lanes) {
         need_fixed(value);
-        const LaneValue whole = value;  // a result may be the register that is taken apart
+        const LaneValue whole = value;  // a result may be the register that is unpacked
         const auto part = static_cast<std::uint8_t>(step.type.bits / step.results);
         result_.growth = {};
         for (std::uint8_t i = 0; i < step.results; ++i) {
@@ -284,7 +284,7 @@ class Executor::Body {
         block_memory_.change(step, access, warp.local, first, last, result_);
         if (step.results > 0) write_loaded(warp, step, 0, lanes);
     }
-    // Whatever decided where it was read decides what it is.
+    // A loaded value depends on whatever its address and its guard depend on.
     void write_loaded(WarpState& warp, const PtxStep& step, std::size_t number,
                       std::uint32_t lanes) {
         result_.unsaid |= warp.registers[step.input[0]].unsaid;

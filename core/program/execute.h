@@ -27,7 +27,7 @@ struct KernelLaunch {
     std::uint32_t threads() const { return block[0] * block[1] * block[2]; }
 };
 
-// What a thread did that a GPU stops a program for, or that nobody meant.
+// An action of a thread that stops a program on a GPU, or that was not intended.
 struct KernelFault {
     enum class Kind : std::uint8_t { out_of_bounds, no_memory, misaligned, trap, shared_bounds };
     Kind kind = Kind::out_of_bounds;
@@ -38,7 +38,7 @@ struct KernelFault {
     std::string array = {};
 };
 
-// What one attempt at a box came to besides its accesses.
+// The outcome of one attempt at a box besides its accesses.
 struct ExecutionNotes {
     std::vector<KernelFault> faults;  // of each instruction the first in the order of the launch
     // Names of arrays whose contents decided an address or a branch, though nobody gave them.
@@ -58,21 +58,21 @@ class AccessSink {
                       const Growth& growth, const BlockBox& box) = 0;
     virtual void keep() = 0;  // the box was executed whole
     virtual void drop() = 0;
-    // A warp of the block begins, or goes on behind a barrier.
+    // A warp of the block begins, or continues after a barrier.
     virtual void resume(std::uint32_t /*warp*/) {}
-    // Whether step() is called: for each instruction that is executed.
+    // True if step() is called for each instruction that is executed.
     virtual bool follows_steps() const { return false; }
     virtual void step(std::uint32_t /*instruction*/) {}
 };
 
 struct ExecutionLimits {
     std::uint64_t steps_of_warp = std::uint64_t{1} << 25;  // some seconds
-    // Of the whole launch; of one that takes more only a sample of blocks is executed. Some
+    // Limit for the whole launch; if one takes more, only a sample of its blocks is executed. Some
     // seconds.
     std::uint64_t steps_before_sampling = std::uint64_t{1} << 26;
 };
 
-// What all executors of a launch may do together.
+// The limit for all executors of a launch together.
 struct BudgetSpent {};
 class StepBudget {
  public:
@@ -112,8 +112,8 @@ inline constexpr std::uint32_t sample_groups = 16;
 
 struct Execution {
     ExecutionNotes notes;
-    // Not 0: so many blocks were executed, as many in each of the last sample_groups sinks; what
-    // the sinks before them took does not count.
+    // Not 0: this many blocks were executed, as many in each of the last sample_groups sinks;
+    // accesses in the sinks before them do not count.
     std::uint64_t sampled_blocks = 0;
 };
 // The whole launch. `new_sink` is called by this thread. Throws UsageError, Stopped.

@@ -8,7 +8,7 @@
 namespace coalprof {
 namespace {
 
-// Where quotients neither grow nor stay, every so-many-th block may be alike, and else shorter
+// Where quotients neither grow nor stay, blocks at a fixed distance may be equal, and else shorter
 // stretches are.
 constexpr std::int64_t most_residues = 64;
 

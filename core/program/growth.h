@@ -1,5 +1,5 @@
-// How numbers grow from block to block of a box through sums, products, quotients and comparisons.
-// What does not go on alike in all blocks throws BoxMustSplit.
+// Growth of numbers from block to block of a box through sums, products, quotients and comparisons.
+// Numbers that do not grow evenly in all blocks throw BoxMustSplit.
 #pragma once
 
 #include <array>
@@ -34,14 +34,14 @@ Growth wrapped(const Growth& growth, std::uint8_t bits);
 Growth sum_of(const Growth& a, const Growth& b);
 Growth scaled(const Growth& a, std::uint64_t by);
 inline Growth negated(const Growth& a) { return scaled(a, ~std::uint64_t{0}); }
-// Of a product of a growing number with a fixed one.
+// Growth of the product of a growing number with a fixed one.
 Growth growth_of_product(const LaneValue& a, const LaneValue& b, std::uint32_t active,
                          bool is_signed_64 = false, std::uint8_t bits = 64);
 
 // The number that all active lanes have.
 std::optional<std::uint64_t> number_of_all(const LaneValue& value, std::uint32_t active);
 
-// How the quotients and remainders of a growing number by a fixed one go on through the box.
+// The quotients and remainders of a growing number by a fixed one, from block to block.
 enum class Quotients : std::uint8_t {
     grow,  // the number grows by multiples of the divisor: remainders stay
     stay,  // no lane comes to the next multiple: remainders grow as the number does

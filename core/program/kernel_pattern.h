@@ -29,7 +29,7 @@ class KernelPattern {
     std::shared_ptr<pcre2_real_match_context_8> limits_;
 };
 
-// What is wrong with the text; none: it is a regular expression.
+// The error in the text; none: it is a regular expression.
 std::optional<KernelPattern::Fault> fault_of_pattern(const std::string& text);
 
 }  // namespace coalprof

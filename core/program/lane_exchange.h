@@ -1,5 +1,5 @@
-// What lanes of a warp learn of each other: shuffles, votes, matches and reductions; and what an
-// atomic makes of a number.
+// Exchanges between the lanes of a warp: shuffles, votes, matches and reductions; and the
+// arithmetic of atomics.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ bool is_exchange(Opcode opcode);
 // Among the active lanes. Throws BoxMustSplit.
 void exchange(const PtxStep& step, const Inputs& in, std::uint32_t active, Exchanged& result);
 
-// Of an atomic, `before` being what memory holds; of redux likewise.
+// The result of an atomic, `before` being the content of memory; of redux likewise.
 std::uint64_t combined(const PtxStep& step, std::uint64_t before, std::uint64_t value);
 
 }  // namespace coalprof

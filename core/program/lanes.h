@@ -22,7 +22,7 @@ struct BlockBox {
 // Thrown where blocks of a box go different ways.
 struct BoxMustSplit {
     std::uint8_t dimensions = 0;  // a bit each: along one of these
-    // Not 0: along the lowest of them every so-many-th block is alike.
+    // Not 0: blocks at this distance along the lowest of them are equal.
     std::uint32_t stride = 0;
     std::uint32_t parts = 2;
 };

@@ -1,4 +1,5 @@
-// What a launch reads: the arrays that its parameters point to and the variables of its module.
+// Memory that a launch reads: the arrays that its parameters point to and the variables of its
+// module.
 #pragma once
 
 #include <array>
@@ -16,7 +17,7 @@ namespace coalprof {
 class ArrayContents {
  public:
     virtual ~ArrayContents() = default;
-    // At most 8 bytes, little-endian; 0 behind the end.
+    // At most 8 bytes, little-endian; 0 after the end.
     virtual std::uint64_t number_at(std::uint64_t at, std::uint32_t bytes) const = 0;
     // The same for all addresses: then blocks that read other places of it still go the same way.
     virtual bool is_constant() const { return false; }
@@ -38,10 +39,11 @@ class LaunchMemory {
  public:
     void add(LaunchArray array);
     const std::vector<LaunchArray>& arrays() const { return arrays_; }
-    // The array that `address` is in or, of one that ends, behind; none: none begins there.
+    // The array that contains `address` or ends before it; none: none begins there.
     const LaunchArray* find(std::uint64_t address) const;
 
-    // Zero where nothing is. At most 8 bytes. `unsaid` gets what they were made of.
+    // Zero where nothing is. At most 8 bytes. `unsaid` gets the arrays without given content from
+    // which they were made.
     std::uint64_t read(const LaunchArray* array, std::uint64_t address, std::uint32_t bytes,
                        UnsaidArrays& unsaid) const;
     void write(std::uint64_t address, std::uint64_t value, std::uint32_t bytes,
@@ -58,7 +60,7 @@ class LaunchMemory {
     struct Page {
         std::array<std::uint8_t, page_bytes> bytes{};
         std::bitset<page_bytes> is_written;
-        // Of each 8 bytes; empty: nothing in the page was made of what nobody said.
+        // For each 8 bytes; empty: nothing in the page depends on arrays without given content.
         std::vector<UnsaidArrays> unsaid = {};
     };
     std::unordered_map<std::uint64_t, std::unique_ptr<Page>> written_;

@@ -20,7 +20,7 @@ constexpr std::string_view ideal_sectors = "smsp__sass_sectors_mem_global_ideal"
 constexpr std::string_view passes = "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared";
 constexpr std::string_view ideal_passes = "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared_ideal";
 
-// What an instruction is, told by which of these counts its executions.
+// The operation of an instruction, known from the counts of its executions.
 struct Operation {
     std::string_view metric;
     std::string_view name;
@@ -69,14 +69,14 @@ std::optional<std::uint64_t> count_of(const Counts& counts, std::string_view met
     return found->second;
 }
 
-// 0: CUPTI did not tell.
+// 0: CUPTI gave none.
 std::uint32_t width_of(const Counts& counts) {
     const auto found = std::ranges::find_if(
         widths, [&](const Width& width) { return count_of(counts, width.metric).value_or(0) > 0; });
     return found == widths.end() ? 0 : found->bytes;
 }
 
-// Of several instructions on one line all must have been counted.
+// All of several instructions on one line must have been counted.
 void add_to(Readings& readings, Counter counter, std::optional<std::uint64_t> count) {
     Reading& reading = readings[counter];
     if (!count)
@@ -90,7 +90,7 @@ void add_to(Readings& readings, Counter counter, std::optional<std::uint64_t> co
 void add_global(LineSummary& line, std::uint64_t executed, const Counts& counts) {
     const auto asked = count_of(counts, sectors);
     auto ideal = count_of(counts, ideal_sectors);
-    // A lane that asks for what another has asked for needs no sector of its own.
+    // A lane that asks for the same place as another one needs no further sector.
     if (ideal && asked) ideal = std::min(*ideal, *asked);
     line.totals += {.executed = executed,
                     .sectors = asked.value_or(0),
@@ -140,8 +140,8 @@ std::string text_of(const Operation& operation, std::uint32_t width_bytes) {
 
 using Key = std::tuple<std::string, SourceLine, std::uint64_t, std::string>;
 
-// How kernels of NVIDIA's libraries and of frameworks begin, which who profiles a program of his
-// own can seldom change (PyTorch 2.11, CUDA 13.0).
+// Beginnings of kernel names in NVIDIA's libraries and in frameworks, which users can seldom change
+// (PyTorch 2.11, CUDA 13.0).
 constexpr std::array library_beginnings{std::string_view("ampere_"),
                                         std::string_view("at::"),
                                         std::string_view("at_cuda_detail::"),

@@ -17,9 +17,9 @@
 
 namespace coalprof {
 
-// As CUPTI names them, those that tell most first. A chip may lack some.
+// CUPTI's names, the most useful first. A chip may lack some.
 std::span<const std::string_view> machine_code_metrics();
-// So many of the first were seen to fit together (H200, CUDA 13.0); more may not.
+// This many of the first fit together (H200, CUDA 13.0); more may not.
 inline constexpr std::size_t sure_machine_code_metrics = 7;
 
 // One entry for each line of a function, kind and width of access; without line information one
@@ -29,7 +29,7 @@ std::vector<LineSummary> lines_of_machine_code(const std::vector<Trace>& traces)
 // Executions of bulk copies (TMA), which have no sectors, by their functions.
 std::map<std::string, std::uint64_t> bulk_copies_of(const std::vector<Trace>& traces);
 
-// Whether the kernel, by its mangled name, is one of NVIDIA's libraries or PyTorch's own.
+// True if the kernel, by its mangled name, is one of NVIDIA's libraries or of PyTorch.
 bool is_of_library(const std::string& symbol);
 
 // A kernel, by its mangled name, and how many of its launches were counted in the first run.

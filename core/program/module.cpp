@@ -21,7 +21,7 @@ constexpr std::array<std::pair<std::string_view, PtxState>, 5> states{
      {".const", PtxState::constant},
      {".param", PtxState::param}}};
 
-// Nothing in PTX that compilers write comes near it, and nobody waits for more.
+// PTX that compilers write has far fewer, and a larger number would take too long.
 constexpr std::uint64_t most_register_count = 1u << 20;
 
 std::optional<PtxState> state_of(std::string_view word) {
@@ -164,7 +164,7 @@ class ModuleReader {
                             module_.architecture);
         skip_line();
     }
-    // nvcc names its files behind the code that refers to them.
+    // nvcc names its files after the code that refers to them.
     void read_files() {
         constexpr std::string_view word = ".file";
         for (at_ = text_.find(word); at_ < text_.size(); at_ = text_.find(word, at_)) {
@@ -280,7 +280,7 @@ class ModuleReader {
         return static_cast<std::uint32_t>(product);
     }
 
-    // To behind the brace that ends it.
+    // Skips past the brace that ends it.
     void skip_body(const PtxFunction& function) {
         for (int depth = 1; depth > 0; ++at_) {
             if (at_end()) fail(fmt::format("it ends inside {}", function.name));

@@ -14,7 +14,7 @@
 
 namespace coalprof {
 
-// The state spaces of PTX that variables and accesses can be in; generic: the address tells.
+// The state spaces of PTX that variables and accesses can be in; generic: the address decides.
 enum class PtxState : std::uint8_t { generic, global, shared, local, constant, param };
 
 struct PtxVariable {
@@ -48,7 +48,7 @@ struct PtxStatement {
 struct PtxLabel {
     std::string name;
     std::uint32_t scope = 0;
-    std::size_t statement = 0;           // the one behind it
+    std::size_t statement = 0;           // the one after it
     std::vector<std::string> targets{};  // of a ".branchtargets" label
 };
 
@@ -72,10 +72,10 @@ struct PtxFunction {
     bool has_clusters = false;       // of several blocks
     std::vector<PtxParameter> parameters = {};
     std::vector<PtxParameter> returns = {};
-    std::size_t body_at = 0;  // in the text, behind its brace
+    std::size_t body_at = 0;  // in the text, after its brace
 };
 
-// What is between a function's braces.
+// The content of a function's braces.
 struct PtxBody {
     std::vector<PtxScope> scopes;
     std::vector<PtxStatement> statements;

@@ -14,8 +14,9 @@
 namespace coalprof {
 namespace {
 
-// What a register's value may be an address of: a bit for each parameter, the next to last for
-// variables of the module, the last for parameters beyond and for addresses that were loaded.
+// The bases of which a register's value may be an address: a bit for each parameter, the next to
+// last for variables of the module, the last for parameters beyond and for addresses that were
+// loaded.
 using Origins = std::uint64_t;
 constexpr std::size_t most_origins = 62;
 constexpr Origins of_variables = Origins{1} << most_origins;
@@ -104,7 +105,7 @@ class Needs {
             code_.sites[one.site].kind = AccessKind::reduce;
     }
 
-    // Of the nth result. Members of a structure stand behind it.
+    // The origin of the nth result. Members of a structure follow it.
     Origins origin_of_parameter(const PtxInstruction& load, std::size_t number) const {
         const SlotInfo& base = code_.slots[load.inputs.front()];
         if (base.kind != SlotKind::constant) return loaded;

@@ -177,7 +177,7 @@ std::uint64_t integer_of(double value, PtxType type, char variant) {
                : static_cast<std::uint64_t>(whole);
 }
 
-// Of f32 not by way of double: 64 bits would be rounded twice.
+// f32 directly, not by way of double: 64 bits would be rounded twice.
 template <typename Integer>
 std::uint64_t real_of_integer(Integer number, PtxType type) {
     return type.kind == 'f' && type.bits == 32

@@ -1,4 +1,5 @@
-// What an instruction makes of numbers, a lane at a time.
+// The results of arithmetic instructions, lane by lane: integers, bits (bfind, popc), floating
+// point and conversions.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +8,10 @@
 
 namespace coalprof {
 
-// Of f16, bf16, f32 and f64.
+// For f16, bf16, f32 and f64.
 double real_number(std::uint64_t value, PtxType type);
 std::uint64_t bits_of_real(double value, PtxType type);
-// What cvt makes of a number where it or the result is a real one.
+// cvt where its operand or its result is a floating-point number.
 std::uint64_t converted(const PtxStep& step, std::uint64_t value);
 // 0 to 1; 0 of what is no number.
 double saturated(double value);
@@ -36,7 +37,7 @@ inline bool relation_holds(PtxRelation relation, int order) {
 std::uint32_t compared_reals(const PtxStep& step, const LaneValue& a, const LaneValue& b);
 
 std::uint64_t wide_product(std::uint64_t a, std::uint64_t b, PtxType type);
-// Of instructions whose numbers must be the same in all blocks of the box.
+// For instructions whose numbers must be the same in all blocks of the box.
 std::uint64_t of_fixed(const PtxStep& step, const Inputs& in, std::uint32_t lane);
 
 }  // namespace coalprof

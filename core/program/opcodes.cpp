@@ -113,7 +113,7 @@ constexpr std::array<std::pair<std::string_view, SlotKind>, 46> specials{{
     {"WARP_SZ", SlotKind::warp_size},
     {"%dynamic_smem_size", SlotKind::dynamic_smem},
     {"%total_smem_size", SlotKind::total_smem},
-    // Of a cluster of one block; of others they are refused.
+    // For a cluster of one block; others are refused.
     {"%cluster_ctaid.x", SlotKind::zero},
     {"%cluster_ctaid.y", SlotKind::zero},
     {"%cluster_ctaid.z", SlotKind::zero},

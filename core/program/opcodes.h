@@ -20,7 +20,7 @@ struct MemoryWords {
     std::uint32_t width_bytes = 0;
     bool is_transposed = false;
     bool is_uncounted = false;  // it asks for memory in a way that nobody counts here
-    bool is_copy = false;       // cp.async: the operand behind the first is what is read
+    bool is_copy = false;       // cp.async: the second operand is what is read
     bool is_reduction = false;  // an atomic without result
 };
 
@@ -36,7 +36,7 @@ class OpcodeWords {
     // Opcode, types, comparison and variant of an instruction without memory; `unknown` where it
     // is not known.
     void describe(PtxInstruction& instruction) const;
-    // How many of so many operands are results.
+    // The number of results among `operands`.
     std::size_t results(std::size_t operands) const;
     std::size_t least_inputs() const;
 

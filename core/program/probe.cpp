@@ -64,7 +64,7 @@ class Rewriter {
         return text_.compare(at_, word.size(), word) == 0 &&
                (at_ + word.size() >= text_.size() || !is_name_character(text_[at_ + word.size()]));
     }
-    // Behind the brace that closes the one at `open`.
+    // After the brace that closes the one at `open`.
     std::size_t behind_braces(std::size_t open) const;
 
     void module_statement();
@@ -83,7 +83,7 @@ class Rewriter {
     void call(const MemoryInstruction& instruction, Space space, const std::string& address,
               const std::string& condition);
     void resolve_lines();
-    // Whether the function that is read names the register once: where it is set.
+    // True if the function names the register once: where it is set.
     bool is_unused(const std::string& name) const;
 
     std::string_view text_;
@@ -302,7 +302,7 @@ void Rewriter::count(const MemoryInstruction& instruction) {
     result_.text += "}\n\t";
 }
 
-// What decides beside %coalprof_p: the instruction's own guard.
+// The instruction's guard, which decides beside %coalprof_p.
 std::string Rewriter::with_guard(const MemoryInstruction& instruction) {
     if (instruction.guard.starts_with('!'))
         return fmt::format(
@@ -381,7 +381,7 @@ bool Rewriter::is_unused(const std::string& name) const {
     return times == 1;
 }
 
-// The names of files stand behind the code.
+// The names of files follow the code.
 void Rewriter::resolve_lines() {
     const auto resolved = [&](const Location& location) -> SourceLine {
         const auto file = files_.find(location.file);

@@ -15,7 +15,7 @@
 
 namespace coalprof {
 
-// Why code cannot be made to count itself: a clause, "it holds machine code and no PTX".
+// The reason why code cannot be made to count itself: a clause, "it holds machine code and no PTX".
 struct NoPtx {
     std::string reason;
 };
@@ -26,9 +26,9 @@ struct ProbedPtx {
     std::size_t samples_of_each = 0;
 };
 
-// Of the functions whose mangled name `wants` accepts; functions that are no kernels always. NoPtx:
-// there is nothing to count in it, or its text is for GPUs before compute capability 7.0. `mark`:
-// see probe_code().
+// Rewrites the functions whose mangled name `wants` accepts; always functions that are no kernels.
+// NoPtx: there is nothing to count in it, or its text is for GPUs before compute capability 7.0.
+// `mark`: see probe_code().
 std::variant<ProbedPtx, NoPtx> probe(std::string_view ptx,
                                      const std::function<bool(const std::string&)>& wants,
                                      std::string_view mark = {});

@@ -13,14 +13,14 @@ constexpr std::size_t most_sample_bytes = 32u << 20;
 constexpr std::size_t most_samples = 64;
 constexpr std::size_t least_samples = 2;
 
-// What an instruction calls: its lanes' addresses, and its probe_word(). The
-// lanes that come here together are those that execute the instruction together. Numbers in <> are
-// put in. What it holds for a warp, tests/core/program tells by executing it.
+// The function that an instruction calls with its lanes' addresses and its probe_word(). The lanes
+// that come here together are those that execute the instruction together. Numbers in <> are put
+// in. tests/core/program executes it to check what it stores for a warp.
 //
 // No atomic in it gives a value back, and no load is strong: for either ptxas puts a YIELD into the
 // function, and at a YIELD the hardware lets lanes go on that wait for those in here. Measured on
-// an H100: a store behind a loop that lanes leave one after the other was executed 7 times by a
-// warp instead of once.
+// an H100: a store after a loop that lanes leave one after the other was executed 7 times by a warp
+// instead of once.
 constexpr std::string_view function_code = R"(
 .visible .global .align 16 .b8 coalprof_counts<mark>[<counts_bytes>];
 .visible .global .align 16 .b8 coalprof_samples<mark>[<samples_bytes>];
@@ -276,8 +276,8 @@ std::string most_words_code() {
     return code;
 }
 
-// Of many warps' places, those that belong to one warp each. The others are odd in number: where
-// warp n sees n executions, a draw by their sum reaches all of them.
+// Those of many warps' places that belong to one warp each. The others are odd in number: where
+// warp n sees n executions, a random choice by their sum reaches all of them.
 std::size_t own_places(std::size_t samples) {
     return samples / 2 + (samples - samples / 2 + 1) % 2;
 }
@@ -315,7 +315,7 @@ std::size_t samples_of_each_of(std::size_t sites) {
 }
 
 std::uint32_t probe_word(std::size_t site, const PtxSite& of) {
-    // Of local memory word by word: the first stands for all.
+    // Local memory word by word: the first stands for all.
     const std::uint32_t width =
         of.space == Space::local ? std::min(of.width_bytes, local_word_bytes) : of.width_bytes;
     std::uint32_t word = static_cast<std::uint32_t>(site) | width << 24;

@@ -12,16 +12,16 @@
 namespace coalprof {
 
 inline constexpr std::size_t site_counts = sizeof(SiteTotals) / sizeof(std::uint64_t);
-// Of one warp: a number (from 1; 0: none), its active lanes, then for each lane the address in the
-// low 48 bits, and above them a set bit with the low 15 bits of the number less one. Samples are
-// spread over all executions.
+// Words of one warp: a number (from 1; 0: none), its active lanes, then for each lane the address
+// in the low 48 bits, and above them a set bit with the low 15 bits of the number less one. Samples
+// are spread over all executions.
 inline constexpr std::size_t sample_words = 2 + warp_lanes;
 inline constexpr const char* counts_symbol = "coalprof_counts";
 inline constexpr const char* samples_symbol = "coalprof_samples";
 
-// How many samples of each of so many sites there is room for.
+// The number of samples of each site that fit, for this many sites.
 std::size_t samples_of_each_of(std::size_t sites);
-// The second thing that an instruction gives the function: its site with what it is.
+// The second argument of the function: the site and its properties.
 std::uint32_t probe_word(std::size_t site, const PtxSite& of);
 // A function, coalprof_probe, and its memory, to whose names `mark` is added: code that is linked
 // from several texts has that of each.

@@ -97,7 +97,7 @@ BlockBox block_of(const KernelLaunch& launch, std::uint64_t number) {
     return box;
 }
 
-// What is executed, for all threads.
+// The kernel to execute, for all threads.
 struct Work {
     const StepCode& steps;
     const KernelLaunch& launch;
@@ -107,7 +107,7 @@ struct Work {
     const std::function<AccessSink&()>& new_sink;
 };
 
-// Calls work(executor, thread) in each of so many threads; throws what one of them threw.
+// Calls work(executor, thread) in each thread; throws what one of them threw.
 template <typename Each>
 void in_threads(const Work& work, std::size_t threads, StepBudget& budget, const Each& each) {
     std::exception_ptr failure;
@@ -181,9 +181,9 @@ std::uint64_t sampled_block(std::uint64_t number, std::uint64_t blocks) {
     return static_cast<std::uint64_t>(static_cast<WideNatural>(place) * blocks >> 64);
 }
 
-// Each group gets as many blocks, one after the other in a sink of its own: how groups differ tells
-// how far the sample may be off. How many is decided by steps, so that the result is the same with
-// any number of threads.
+// Each group gets as many blocks, one after the other in one sink: the spread of the groups shows
+// how far the sample may be off. Steps decide how many, so that the result is the same with any
+// number of threads.
 class Sample {
  public:
     explicit Sample(const Work& work) : work_(work), notes_(sample_groups) {

@@ -14,7 +14,7 @@ struct SourceLine {
     friend auto operator<=>(const SourceLine&, const SourceLine&) = default;
 };
 
-// Whether the file is a header of the toolkit, or of Triton's language: not the user's own.
+// True if the file is a header of the toolkit, or of Triton's language: not the user's.
 bool is_of_toolkit(const SourceLine& place);
 
 // A memory instruction of the program. A generic one has two sites, one for each memory that it can
@@ -35,8 +35,8 @@ struct PtxSite {
 // Local memory is interleaved by words of this size.
 inline constexpr std::uint32_t local_word_bytes = 4;
 
-// What the GPU keeps of a site: counts, in this order, then samples. All numbers are 64 bits wide,
-// little-endian.
+// The record of a site on the GPU: counts, in this order, then samples. All numbers are 64 bits
+// wide, little-endian.
 struct SiteTotals {
     std::uint64_t executed = 0;        // warps
     std::uint64_t lanes = 0;           // active, over all of them

@@ -13,7 +13,7 @@
 
 namespace coalprof {
 
-// Which memory an instruction reaches; generic: its address tells, when it runs.
+// The memory that an instruction reaches; generic: its address decides, when it runs.
 enum class PtxSpace : std::uint8_t { global, shared, local, generic };
 
 // A load, store, atomic or reduction of a memory that is counted.
@@ -23,7 +23,7 @@ struct MemoryInstruction {
     AccessKind kind = AccessKind::load;
     PtxSpace space = PtxSpace::global;
     std::uint32_t width_bytes = 4;
-    std::uint32_t lanes = warp_lanes;  // the lowest so many give addresses: of ldmatrix fewer
+    std::uint32_t lanes = warp_lanes;  // the lowest ones that give addresses: fewer for ldmatrix
     std::string base;                  // of the address: "%rd4", a variable's name, or a number
     std::string offset = "0";          // added to it
     std::string result = {};           // of an atomic: the register that gets what was there
@@ -51,14 +51,14 @@ std::size_t skip_blanks(std::string_view text, std::size_t at);
 // The characters of names: letters, digits, _, $ and %.
 bool is_name_character(char c);
 
-// The name that stands at `at`, behind blanks; empty: none does.
+// The name at `at`, after blanks; empty: none.
 std::string_view name_at(std::string_view text, std::size_t at);
 
 // Words between blanks and commas.
 std::vector<std::string_view> words_of(std::string_view text);
 
-// Whether ptxas makes a reduction of an atomic with this opcode where nobody reads its result: it
-// keeps exchanges, and those that later accesses must not overtake (Triton's are ".acq_rel").
+// True if ptxas makes a reduction of an atomic with this opcode whose result is not read: it keeps
+// exchanges, and those that later accesses must not overtake (Triton's are ".acq_rel").
 bool may_become_reduction(std::string_view opcode);
 
 }  // namespace coalprof

@@ -10,7 +10,7 @@ bool is_kept(const PtxInstruction& one) {
            (is_access(one.opcode) && one.site != ~0u);
 }
 
-// From behind a step to before it.
+// From after a step to before it.
 void update_live(const PtxStep& step, std::vector<std::uint64_t>& live) {
     const auto bit = [](Slot place) { return std::uint64_t{1} << place % 64; };
     if (step.guard == no_slot)
@@ -21,7 +21,7 @@ void update_live(const PtxStep& step, std::vector<std::uint64_t>& live) {
     if (step.guard != no_slot) live[step.guard / 64] |= bit(step.guard);
 }
 
-// How many instructions set each register, at most 2.
+// The number of instructions that set each register, at most 2.
 std::vector<std::uint8_t> writers_of(const Code& code) {
     std::vector<std::uint8_t> writers(code.slots.size());
     for (const PtxInstruction& one : code.instructions)

@@ -20,7 +20,7 @@ struct PresetRegister {
     PtxType type = {};
 };
 
-// What a register of so many bits holds of a number in memory.
+// The value of a register of `bits` that loads this number from memory.
 inline std::uint64_t number_as_loaded(std::uint64_t number, PtxType type, std::uint8_t bits) {
     return type.kind == 's'
                ? static_cast<std::uint64_t>(extended(number, type.bits)) & mask_of(bits)

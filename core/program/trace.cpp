@@ -373,7 +373,7 @@ void TraceWriter::line(const std::string& text) {
 Trace read_trace(const std::string& path) {
     Trace trace;
     try {
-        // Also behind the signal that ended the program: what it counted is not lost.
+        // Also after the signal that ended the program: its counts are not lost.
         const auto source = open_own_bytes(path, [] { return false; });
         JsonStream lines(*source);
         lines.values_are_lines();

@@ -1,6 +1,6 @@
-// What the library inside a user's program (cupti/attach) tells the command that started it: a file
-// of JSON lines, each written whole as kernels are counted, so that a program that crashes or is
-// killed has its finished kernels told. Versioned: library and command are two files.
+// The report of the library inside a user's program (cupti/attach) to the command that started it:
+// a file of JSON lines, each written whole as kernels are counted, so that the finished kernels of
+// a program that crashes or is killed are kept. Versioned: library and command are two files.
 #pragma once
 
 #include <sys/types.h>
@@ -22,7 +22,7 @@ namespace coalprof {
 
 inline constexpr std::uint64_t trace_version = 5;
 
-// Launches that are alike for our purposes.
+// Launches that are the same for our purposes.
 struct TracedKernel {
     std::string name;                    // as the program's symbol has it: mangled
     std::array<std::uint32_t, 3> grid;   // blocks
@@ -77,20 +77,20 @@ struct Trace {
     TracedProcess process;
     std::vector<CountedLaunch> counted;
     std::map<TracedKernel, TimedLaunches> timed;  // as they were written last
-    // Every kernel that was launched and how often, counted or not; told at the end: none where
-    // the program ended without a word.
+    // Every kernel that was launched and how often, counted or not; written at the end: none where
+    // the program ended without that.
     std::optional<std::map<TracedKernel, std::uint64_t>> launches;
     std::vector<std::string> problems;  // sentences
     std::set<std::string> unfinished;   // kernels that did not end while we waited for them
     std::set<std::string> libraries;    // paths of some that the program has loaded
-    // Of code that was loaded: see second_run.h.
+    // For code that was loaded: see second_run.h.
     std::set<std::string> rewritable;         // kernels, by their mangled names
     std::set<std::string> rewritten;          // those that count themselves
     std::set<std::string> lacks_ptx;          // why: clauses
     std::set<std::string> unknown_code;       // why it is not known: clauses
     std::set<std::string> ranges;             // of NVTX: some of those that were opened
-    std::map<std::string, TracedSite> sites;  // by id, as they were told last
-    // Of one function; of its launches, `launches` has those that were counted.
+    std::map<std::string, TracedSite> sites;  // by id, the last record of each
+    // For one function; of its launches, `launches` has those that were counted.
     std::vector<TracedInstruction> instructions;
 };
 
@@ -119,13 +119,13 @@ class TraceWriter {
     void rewritten(std::string_view kernel);
     void lacks_ptx(std::string_view reason);
     void unknown_code(std::string_view reason);
-    void site(const TracedSite& site);  // takes the place of what was told of it before
+    void site(const TracedSite& site);  // replaces the earlier record of it
     void instruction(const TracedInstruction& told);
     void end(const std::map<TracedKernel, std::uint64_t>& launches);
 
  private:
     void line(const std::string& text);
-    // Whether the descriptor is still the trace's.
+    // True if the descriptor is still the trace's.
     bool is_ours() const;
     void reopen();
     std::string path_;

@@ -33,7 +33,7 @@ double sectors_of(const KernelSummary& summary) {
     return sectors * static_cast<double>(summary.launches.value_or(summary.counted));
 }
 
-// Of several processes, the median is that of the one with most launches.
+// The median of several processes is that of the one with most launches.
 void add_times(KernelSummary& summary, const TimedLaunches& times) {
     if (times.launches == 0) return;
     TimedLaunches& sum = summary.timed ? *summary.timed : summary.timed.emplace();
@@ -77,7 +77,7 @@ std::vector<KernelSummary> summarize(const std::vector<Trace>& traces) {
             for (const auto& [kernel, count] : *trace.launches)
                 kernels[kernel].launches = kernels[kernel].launches.value_or(0) + count;
     }
-    // CUPTI records kernels of its own, too, which the program has not launched.
+    // CUPTI also records kernels that it launches itself.
     for (const Trace& trace : traces)
         for (const auto& [kernel, times] : trace.timed)
             if (const auto found = kernels.find(kernel); found != kernels.end())

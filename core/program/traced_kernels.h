@@ -1,4 +1,4 @@
-// What the launches of a program come to: one entry for each kernel, grid and block.
+// The launches of a program, summed up: one entry for each kernel, grid and block.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@ struct KernelSummary {
     std::optional<std::uint64_t> launches;  // all of them; none: the program was killed
     std::optional<TimedLaunches> timed;     // of the others; none: CUPTI recorded none
     double counted_seconds = 0;             // of the counted launches together
-    // Of each counter the median over the counted launches; of time over the timed ones, where none
+    // The median of each counter over the counted launches; of time over the timed ones, where none
     // was counted.
     Readings measured;
     bool sectors_vary = false;  // counted launches asked for different numbers of them
     // Where counters may not be read, a kernel has none.
     bool has_time() const;
-    // Of the whole run. Launches that have no time count with the mean of those that CUPTI
+    // Time of the whole run. Launches that have no time count with the mean of those that CUPTI
     // recorded; where it recorded none, with the median of those that were counted.
     double total_seconds() const;
 };

@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::size_t most_samples_of_line = 256;
 
-// Copies of 16 bytes past L1 (cp.async.cg): of 65,536 sectors that they asked for, and that L2
-// gave, the hardware's counter of loads told 32,768 (lanes 32 bytes apart, H200, 2026-11-23).
+// Copies of 16 bytes past L1 (cp.async.cg): they asked for 65,536 sectors, which L2 gave, and the
+// hardware's counter of loads read 32,768 (lanes 32 bytes apart, H200, 2026-11-23).
 bool is_miscounted(const PtxSite& site) {
     return site.width_bytes == 16 && (site.instruction.starts_with("cp.async.cg") ||
                                       site.instruction.starts_with("asynchronous copy"));
@@ -81,7 +81,7 @@ std::vector<LinesDiffer> kernels_whose_lines_differ(const std::vector<KernelSumm
                                                     const std::vector<Trace>& traces) {
     constexpr double tolerated = 0.02;
     if (std::ranges::any_of(kernels, is_graph, &KernelSummary::kernel)) return {};
-    std::map<std::string, std::optional<double>> hardware;  // none: it cannot be told
+    std::map<std::string, std::optional<double>> hardware;  // none: not known
     for (const Trace& trace : traces) {
         if (!trace.launches) return {};  // killed
         for (const auto& [kernel, launches] : *trace.launches) {

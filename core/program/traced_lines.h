@@ -1,5 +1,5 @@
-// What the memory instructions of a program come to: one entry for each instruction of a function
-// and source line, over all processes and launches.
+// The memory instructions of a program, summed up: one entry for each instruction of a function and
+// source line, over all processes and launches.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct LineSummary {
     PtxSite site;
     SiteTotals totals;
     std::vector<WarpAccess> samples;
-    // Of machine code all that is known of it; none: its own PTX counted it.
+    // For machine code: all that is known of it; none: its PTX counted it.
     std::optional<Readings> counted = std::nullopt;
     std::uint64_t offset = 0;  // of machine code without lines: bytes, from the function's begin
 
@@ -29,15 +29,15 @@ struct LineSummary {
     const SourceLine& place() const;
 };
 
-// Of code that counted itself, in the order of functions and lines.
+// For code that counted itself, in the order of functions and lines.
 std::vector<LineSummary> summarize_lines(const std::vector<Trace>& traces);
 
 // The counters of a line of global memory.
 Readings readings_of(const LineSummary& line);
 
-// A kernel whose loads and stores of global memory do not add up to what the hardware counted of
-// the kernel as it was, in sectors of all launches: where lanes part, compilers order and repeat
-// instructions, and not alike in code that counts itself.
+// A kernel whose loads and stores of global memory do not add up to the hardware's count of the
+// unchanged kernel, in sectors of all launches: where lanes diverge, compilers order and repeat
+// instructions, and do so differently in code that counts itself.
 struct LinesDiffer {
     std::string function;
     double sectors_of_lines;
@@ -45,8 +45,8 @@ struct LinesDiffer {
 };
 // `kernels`: of the run that the hardware counted; `traces`: of the one that counted lines, which
 // may launch more or fewer. Left out are kernels that the hardware saw ask for different sectors
-// from launch to launch, or did not count; and all, where a function has lines of its own, or a
-// graph was launched: lines also hold what kernels executed in it.
+// from launch to launch, or did not count; and all, where a function has lines itself, or a graph
+// was launched: lines also hold what kernels executed in it.
 std::vector<LinesDiffer> kernels_whose_lines_differ(const std::vector<KernelSummary>& kernels,
                                                     const std::vector<Trace>& traces);
 

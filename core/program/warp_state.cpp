@@ -11,7 +11,7 @@ std::size_t dimension(SlotKind kind, SlotKind first) {
     return static_cast<std::size_t>(kind) - static_cast<std::size_t>(first);
 }
 
-// What a special register holds for a thread of any block.
+// The value of a special register for a thread of any block.
 std::uint64_t special(const Code& code, const KernelLaunch& launch, const SlotInfo& slot,
                       std::uint32_t number, std::uint32_t lane) {
     const std::uint32_t below = (1u << lane) - 1;

@@ -33,8 +33,8 @@ class WarpState {
     void begin_block(const StepCode& steps, const BlockBox& box);
     bool is_done() const { return active == 0 && waiting_.empty() && parked_.empty(); }
 
-    // Whether lanes can go on before the next barrier: those that stand furthest behind do. Lanes
-    // that wait where they arrive join them.
+    // True if lanes can continue before the next barrier: those at the earliest instruction do.
+    // Lanes that wait at the same instruction continue with them.
     bool has_lanes() {
         if (active != 0 && at < next_waiting_) return true;
         return meet();

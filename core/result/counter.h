@@ -57,7 +57,7 @@ enum class Better : std::uint8_t {
     neither,  // what a launch was asked to do: another number is another launch
 };
 
-// What a ratio is made of: above / below / per.
+// The parts of a ratio: above / below / per.
 struct RatioParts {
     Counter above;
     std::optional<Counter> below;  // none: something of the GPU that is no counter
@@ -108,14 +108,14 @@ std::optional<Counter> find_counter(std::string_view key);
 std::string_view name_of(Unit unit);        // "sector", "byte/s", ...
 std::string_view name_of(AccessKind kind);  // "load", ...
 
-// What people call counters, where these are asked for by key.
+// Common names of counters, for users who ask for them.
 
 // "unknown --best 'time'", with the nearest key. `what`: where it was asked for.
 std::string unknown_counter(std::string_view what, std::string_view word);
 // Beside "unknown counter 'time'": which key that is, or where the keys are listed.
 std::string hint_for_counter(std::string_view word);
 
-// What nvprof called our counters, which it measured on GPUs before compute capability 7.5.
+// nvprof's names of our counters, which it measured on GPUs before compute capability 7.5.
 
 struct NvprofName {
     std::string_view name;  // "gld_efficiency"

@@ -1,5 +1,5 @@
-// How certain it is that two values of one counter differ, by what is known of each. Whoever asks
-// which is better, or whether something changed, asks here.
+// The certainty that two values of one counter differ, given the uncertainty of each. All code that
+// asks which is better, or if something changed, asks here.
 #pragma once
 
 #include <cstdint>

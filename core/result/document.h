@@ -19,7 +19,7 @@ class SavedDocument {
     // document of coalprof, or one of a newer schema.
     SavedDocument(ByteSource& source, std::string file);
 
-    // What `from` makes of the document. A PartError becomes a UsageError that names the file.
+    // Applies `from` to the document. A PartError becomes a UsageError that names the file.
     template <typename From>
     auto read(From from) const {
         try {
@@ -36,10 +36,10 @@ class SavedDocument {
     JsonStream stream_;
 };
 
-// What commands print that list things: rows under one key.
+// The output of commands that list things: rows under one key.
 struct ListRow {
     NamedValues values;
-    std::vector<std::pair<std::string, std::vector<Value>>> lists = {};  // behind the values
+    std::vector<std::pair<std::string, std::vector<Value>>> lists = {};  // after the values
     friend bool operator==(const ListRow&, const ListRow&) = default;
 };
 
@@ -49,7 +49,7 @@ struct ListDocument {
     NamedValues more = {};  // beside them; what is empty is left out
 };
 
-// What `coalprof patterns --json` and the like print.
+// The output of `coalprof patterns --json` and the like.
 struct SavedList {
     ResultHead head;  // version, command line and time
     ListDocument list;

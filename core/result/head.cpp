@@ -93,7 +93,7 @@ struct Put {
     }
 };
 
-// Whether `value` is of the member's kind, which then holds it.
+// Sets the member and returns true if `value` is of its kind.
 bool take(const Value& value, std::string& text) {
     const auto* given = std::get_if<std::string>(&value);
     if (given) text = *given;
@@ -128,7 +128,7 @@ NamedValues named(const Part& part) {
     return values;
 }
 
-// The first list behind the member at `reached`; the last one, if none is.
+// The first list after the member at `reached`; the last one, if none is.
 template <typename Part>
 NamedValues& list_behind(Part& part, std::size_t reached) {
     NamedValues* list = nullptr;

@@ -1,4 +1,4 @@
-// What a result says of itself before its first point: who made it, for which GPU, of what sweep.
+// The head of a result, written before its first point: who made it, for which GPU, of which sweep.
 // Everything that is known by name is a member; a list holds only what is open. In files each part
 // is one flat object: values_of() and from_values() turn it into named values and back, by one list
 // of its members.
@@ -15,7 +15,7 @@
 
 namespace coalprof {
 
-// What the model predicts for. Text that is empty and numbers that are absent are not in files.
+// The GPU that the model predicts for. Empty text and absent numbers are not in files.
 struct MachineFacts {
     std::string name = {};                // "h200"; of several "c870,c1060"
     std::string evidence = {};            // of its rules: "rules measured"
@@ -25,7 +25,7 @@ struct MachineFacts {
     NamedValues more = {};   // of later versions
 };
 
-// What the driver says of the GPU that was measured, and what was measured of it in this run.
+// The driver's description of the measured GPU, and what this run measured of it.
 struct MeasuredDevice {
     std::optional<std::uint64_t> index = {};  // CUDA's
     std::string name = {};                    // "NVIDIA H200"; of several GPUs all names
@@ -41,14 +41,15 @@ struct MeasuredDevice {
     std::optional<bool> ecc = {};
     std::optional<std::uint64_t> driver_version = {};  // 13000 is 13.0
     std::optional<std::uint64_t> nvrtc_version = {};
-    // How fast it read and copied, in bytes per second; not there where no time was measured.
+    // Its measured rates of reading and copying, in bytes per second; not there where no time was
+    // measured.
     Reading read_ceiling = {};
     Reading copy_ceiling = {};
     Reading start = {};     // of a launch, in seconds; likewise
     NamedValues more = {};  // of later versions
 };
 
-// What was swept, and what all points have in common.
+// The swept parameter, and the settings that all points share.
 struct SweepFacts {
     std::string pattern = {};    // "offset"; "formula", "warps", "verify"
     std::string formula = {};    // "a[i + offset]"; empty: none, or several
@@ -95,14 +96,14 @@ struct ResultHead {
     std::vector<Counter> columns;
     // Those that every format but JSON shows of these; empty: all. Not in files.
     std::vector<Counter> table_columns = {};
-    // What the points are judged or ordered by: tables keep it where space is short.
+    // The counters by which points are judged or ordered: tables keep them where space is short.
     std::vector<Counter> foremost;
 };
 
-// The key of what varies from point to point: what is swept, else what tells points apart.
+// The key that varies from point to point: the swept one, else one that distinguishes points.
 std::string_view parameter_of(const SweepFacts& sweep);
 
-// Of everything that a sweep of any pattern may say: "op", "dlcm".
+// All keys that a sweep of any pattern may have: "op", "dlcm".
 std::vector<std::string_view> names_in_sweeps();
 
 // As they stand in files: one value for each member that is there, in a fixed order.
@@ -117,17 +118,19 @@ MachineFacts machine_from(const NamedValues& values);
 MeasuredDevice device_from(const NamedValues& values);
 SweepFacts sweep_from(const NamedValues& values);
 
-// Whether two results are of the same sweep: what their heads say of machine, GPU and settings.
+// Comparing the machine, GPU and settings in two heads: are the results of the same sweep?
 
 struct HeadDifference {
     std::string name;  // "machine", "device", or a member of the sweep: "dlcm"
     std::string text;  // "dlcm (ca and cg)", printable
 };
 
-// What differs. Files, repetitions and what tells the shards of one sweep apart do not count.
+// The differences, except for files, repetitions and the settings that distinguish the shards of
+// one sweep.
 std::vector<HeadDifference> differences(const ResultHead& one, const ResultHead& other);
 
-// What two results may differ in: every setting that a sweep can have, and what else these say.
+// The names in which two results may differ: every setting that a sweep can have, and others in
+// these.
 std::vector<std::string> comparable_names(const ResultHead& one, const ResultHead& other);
 
 }  // namespace coalprof

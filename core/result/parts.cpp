@@ -284,7 +284,7 @@ NamedValues values_from(JsonView object, std::string_view what) {
 
 std::optional<Counter> KeyOrder::find(std::string_view key) {
     if (next_ < counters_.size() && key_of(counters_[next_]) == key) return counters_[next_++];
-    // Most often it is one of those behind the last.
+    // Usually it is one of those after the last.
     const auto all = all_counters();
     const std::size_t from =
         next_ == 0 || next_ > counters_.size() ? 0 : static_cast<std::size_t>(counters_[next_ - 1]);

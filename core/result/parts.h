@@ -24,7 +24,7 @@ class PartError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// Whether this version reads the document: false where its schema is newer. Throws PartError where
+// True if this version reads the document: false where its schema is newer. Throws PartError where
 // it names no schema of coalprof at all.
 bool is_readable_schema(JsonView document);
 

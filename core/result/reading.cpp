@@ -19,7 +19,7 @@ std::string_view why_not_by_zero(Unit below) {
     return "no warp instruction was executed, so there is nothing to divide by";
 }
 
-// Of two parts that are there; one that cannot be had passes its reason on.
+// For two parts that are there; one that is unavailable passes its reason on.
 Reading ratio_of(const RatioParts& parts, const Readings& readings) {
     const Reading& part = readings[parts.above];
     const Reading& whole = readings[*parts.below];

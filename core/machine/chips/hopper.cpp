@@ -56,10 +56,10 @@ constexpr std::array boards{
 };
 // clang-format on
 
-// Of kernels as people write them. "natural": fitted to the shown half of tests/natural on an H100,
-// all of them together; the rest was measured by itself or is documented. `scripts/natural --fit`
-// gets to a mean square of 0.049 where these have 0.061 (45 launches, logarithms), by rates with
-// which 15 other kernels (docs/accuracy.md) are off by 16 % at the median for 13: they stay.
+// Rates of kernels as people write them. "natural": fitted to the shown half of tests/natural on an
+// H100, all of them together; the rest was measured separately or is documented. `scripts/natural
+// --fit` gets to a mean square of 0.049 where these have 0.061 (45 launches, logarithms), by rates
+// with which 15 other kernels (docs/accuracy.md) are off by 16 % at the median for 13: these stay.
 constexpr SimRates simulated() {
     SimRates sim;
     sim.clock_hertz = 1.755e9;  // natural: below the boost clock of 1.98 GHz, which load takes down
@@ -92,7 +92,7 @@ constexpr SimRates simulated() {
     return sim;
 }
 
-// What both have in common.
+// Values that both boards share.
 constexpr Rates gh100() {
     // At 1.98 GHz, from the sweeps of an H200 in tests/data/h200/near_memories.csv: random elements
     // of shared memory take as long whatever their conflicts, and 32 constants of a warp 32 times
@@ -101,8 +101,8 @@ constexpr Rates gh100() {
     Rates rates;
     rates.shared_wavefronts_per_second = clocks_per_second;
     rates.constant_requests_per_second = clocks_per_second / 2.25;
-    // Four schedulers issue one a clock each. Boards with another clock or fewer schedulers get it
-    // by their multiprocessors, as all rates; device memory limits what they are asked for.
+    // Four schedulers issue one a clock each. Other boards scale it by their multiprocessors, as
+    // all rates.
     rates.issued_per_second = 4 * clocks_per_second;
     // Lines looked up in L1: a fit. `lane*31 + i/32 --per-thread 4` takes 97 us with its start for
     // 65 million (H100), where it is 2.7 a clock; even factors, whose lines meet in the tags,
@@ -149,10 +149,10 @@ constexpr Rates gh100() {
                 .most_behind = 2.5,
                 .warm_writes = 0.2,
                 .warm_all_writes = 0.85};
-    // How long a launch takes to start differs from host to host by more than from GPU to GPU. From
-    // fits of whole launches: 3.3 and 4.6 us on two with an H200, 3.5, 4.1 and 5.0 us on three with
-    // an H100; by `coalprof calibrate`, timed as sweeps are, 3.19 to 3.29 us on seven H200s and
-    // 3.25 to 3.39 on four H100s (2026-11-22 to 24).
+    // The start of a launch differs from host to host by more than from GPU to GPU. From fits of
+    // whole launches: 3.3 and 4.6 us on two with an H200, 3.5, 4.1 and 5.0 us on three with an
+    // H100; by `coalprof calibrate`, timed as sweeps are, 3.19 to 3.29 us on seven H200s and 3.25
+    // to 3.39 on four H100s (2026-11-22 to 24).
     rates.starts = StartRange{.least_seconds = 3.21e-6, .most_seconds = 5.01e-6};
     return rates;
 }

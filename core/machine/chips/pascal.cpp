@@ -19,7 +19,7 @@ constexpr Rules of_60() {
 constexpr Rules of_61() {
     Rules rules = sectors_by_parts({6, 1}, "Pascal", split_96_48);
     rules.evidence = Evidence::published;
-    // Exact there: 79.62 % of 4-byte lanes that begin 12 bytes behind a sector. Groups of 8 lanes,
+    // Exact there: 79.62 % of 4-byte lanes that begin 12 bytes after a sector. Groups of 8 lanes,
     // which L1 takes one by one (NVIDIA forum 49571), would give 50 %.
     rules.source =
         "nvprof's efficiencies of a GTX 1070 (github.com/sankarmanoj/thrust2D, GameOfLife and "
