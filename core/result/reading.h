@@ -1,4 +1,4 @@
-// What one source (the model or the device) says about the counters of one point. A counter that
+// The values of one source (the model or the device) for the counters of one point. A counter that
 // cannot be had is a value, Unavailable with its reason: never 0, never NaN. A counter that does
 // not concern the point (stores of a pattern that only loads) is simply not there.
 #pragma once

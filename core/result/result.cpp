@@ -54,7 +54,7 @@ ExitCode exit_code_of(Status status) {
 
 namespace {
 
-// Of what may be const.
+// `Values` may be const.
 template <typename Values, typename Visit>
 void visit_values(Values& values, const Visit& visit) {
     for (auto& [key, value] : values) {

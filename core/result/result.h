@@ -18,8 +18,8 @@
 
 namespace coalprof {
 
-// What is known of predicted values that are no exact counts: an interval each, and what limits the
-// launch. Exact counters are never in it.
+// The uncertainty of predicted values that are no exact counts: an interval each, and what limits
+// the launch. Exact counters are never in it.
 
 // Holds the measured value of nine of ten launches that were measured.
 struct Interval {
@@ -28,7 +28,7 @@ struct Interval {
     double high = 0;
 };
 
-// What a launch spends its time on.
+// The part of the GPU that limits a launch.
 enum class Limit : std::uint8_t {
     start,
     blocks,
@@ -63,7 +63,7 @@ struct Timing {
     double max_seconds = 0;
 };
 
-// What the driver really made of a launch.
+// The settings of a launch as the driver made it.
 struct LaunchSettings {
     std::string architecture = {};  // of the code: "sm_90"
     std::uint64_t grid_blocks = 0;
@@ -73,7 +73,7 @@ struct LaunchSettings {
     std::uint64_t shared_bytes = 0;  // of a block
     std::uint32_t blocks_per_multiprocessor = 0;
     double occupancy = 0;  // warps at once, of those that a multiprocessor has room for
-    // Of L1 for shared memory, per cent of the most that it can be; none: the driver's choice.
+    // Shared memory's part of L1, per cent of the most that it can be; none: the driver's choice.
     std::optional<std::uint32_t> carveout_percent = {};
     std::optional<std::uint64_t> l2_fetch_bytes = {};  // none: the device does not say
 };
@@ -123,13 +123,13 @@ struct Verdict {
     Basis basis = Basis::none;
     std::uint64_t combinations = 0;
     std::uint64_t values = 0;            // of the parameter that were compared
-    std::vector<NamedValues> best = {};  // several: nothing tells them apart; none: no verdict
+    std::vector<NamedValues> best = {};  // several: they are equally good; none: no verdict
     double gain = 1;                     // how many times more the worst one takes than the best
     std::string text = {};               // the same as a sentence
 };
 std::string_view name_of(Verdict::Basis basis);
 
-// What wastes memory traffic in a kernel, and what to do: one for each cause.
+// Wasted memory traffic in a kernel, and a fix: one for each cause.
 struct LineFinding {
     std::string point;                     // the instruction that wastes most, by its name
     std::vector<std::string> others = {};  // those that waste for the same cause
@@ -170,11 +170,10 @@ class ResultSink {
     virtual void finish(const ResultTail& tail) = 0;
 };
 
-// What an end by a signal makes of a run: it ends after the point in flight, or in the middle of a
-// long prediction, and what is finished is delivered.
+// The end of a run by a signal: it ends after the point in flight, or in the middle of a long
+// prediction, and finished points are delivered.
 
-// What the process answers for a result that ended so: 0, 4, or 128 and the number of the signal,
-// as shells say it.
+// The exit code of a result that ended so: 0, 4, or 128 and the number of the signal, as in shells.
 ExitCode exit_code_of(Status status);
 
 // Every text that a result holds, names of values included, for what must look at all of them. In

@@ -23,7 +23,7 @@ constexpr std::string_view what_is_read =
     "a result is JSON or JSON Lines: run the sweep with -o FILE.json (or --json, --jsonl) and give "
     "that file";
 
-// What a file of coalprof holds besides results, by the member that tells.
+// Files of coalprof that hold no results, by the member that identifies them.
 struct OtherDocument {
     std::string_view member;
     std::string_view noun;
@@ -237,7 +237,8 @@ class ResultReader::Impl {
         result_.has_meta = line.find("meta").has_value();
         ResultHead head =
             required([&] { return result_.has_meta ? head_from(line) : head_of_lone_line(line); });
-        // Of several formulas it is the first point's, and no line of the others is another result.
+        // With several formulas it is the first point's, and no line of the others is another
+        // result.
         if (first && find_value(first->parameters, "formula")) head.sweep.formula.clear();
         result_.sweep = values_of(head.sweep);
         result_.machine = head.machine.name;
@@ -316,7 +317,7 @@ class ResultReader::Impl {
     PointReader point_reader_;
     Result result_;
     bool is_held_ = false;  // the value that was read is still to be taken
-    bool is_over_ = false;  // nothing behind the damage can be read
+    bool is_over_ = false;  // nothing after the damage can be read
     bool has_read_ = false;
     bool head_comes_late_ = false;
     std::optional<ResultHead> head_;  // of a document whose points stood before it

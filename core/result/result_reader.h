@@ -36,7 +36,7 @@ class ResultReader {
     std::unique_ptr<Impl> impl_;
 };
 
-// What a file is that holds no result, for the sentence that refuses it.
+// The kind of a file that holds no result, for the sentence that refuses it.
 
 // "the CSV of a result", "an HTML page": by how the file begins, up to a few hundred bytes of it.
 std::string_view look_of_file(std::string_view beginning);

@@ -16,7 +16,7 @@ struct Disagreement {
     std::uint64_t measured = 0;
 };
 
-// What an estimate came to: whether its interval holds the measured value.
+// An estimate's interval compared with the measured value.
 struct HeldInterval {
     Counter counter;
     bool holds = false;
@@ -29,7 +29,7 @@ struct Agreement {
     std::vector<HeldInterval> intervals;
 };
 
-// Of a point that was measured. Ratios follow from the integers and are not compared.
+// For a measured point. Ratios follow from the integers and are not compared.
 Agreement agreement_of(const Point& point);
 
 // "load_sectors: predicted 163840, measured 163841"

@@ -1,4 +1,4 @@
-// What answers the points of a run: the model, or a GPU with the model beside it.
+// The source of answers for the points of a run: the model, or a GPU together with the model.
 #pragma once
 
 #include "core/result/result.h"

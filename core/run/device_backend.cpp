@@ -43,7 +43,7 @@ MeasuredDevice describe_device(const DeviceFacts& facts) {
     };
 }
 
-// What the collector counts at a time: a point's launch, or what it counts besides its accesses.
+// The unit that the collector counts: a point's launch, or its launch without its accesses.
 struct DeviceBackend::Range {
     Measured* of = nullptr;
     bool is_overhead = false;
@@ -245,7 +245,7 @@ void DeviceBackend::await_check(Measured& one) {
     }
 }
 
-// Of points that want the same counters in one session.
+// Reads points that want the same counters in one session.
 void DeviceBackend::read_counters() {
     std::map<std::vector<Counter>, std::vector<Measured*>> groups;
     for (Measured& one : batch_)

@@ -25,8 +25,8 @@ namespace coalprof {
 // Points whose counters are read together: enough to spread the cost of a session (0.3 s on an
 // H200) thin, few enough that an interrupted sweep has delivered what came before.
 inline constexpr std::size_t launches_together = 256;
-// Of warps on their own, which take 2 ms each and a session for each kind of instruction: this many
-// fill one of a thousand for each of seven kinds nearly, and finished lines appear every 14 s (an
+// For single warps, which take 2 ms each and a session for each kind of instruction: this many
+// almost fill one of a thousand for each of seven kinds, and finished lines appear every 14 s (an
 // H200, 2026-11-22, with basic counters).
 inline constexpr std::size_t warps_together = 6144;
 
@@ -75,7 +75,7 @@ class DeviceBackend : public Backend {
     void count_passes(const std::vector<Counter>& wanted);
     void measure_ceilings();
     void measure_start();
-    // What is said of a GPU that is lost meanwhile.
+    // The error for a GPU that is lost during the work.
     template <typename Work>
     void unless_lost(std::string_view meanwhile, Work work);
     void warn_where_missing(const Reading& reading, std::string code);
@@ -113,7 +113,7 @@ class DeviceBackend : public Backend {
     std::vector<Warning> warnings_;  // that are not yet handed over
 };
 
-// What results say about the GPU that was measured.
+// The facts of the measured GPU, as results have them.
 MeasuredDevice describe_device(const DeviceFacts& facts);
 
 }  // namespace coalprof

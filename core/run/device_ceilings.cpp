@@ -59,7 +59,7 @@ Machine machine_of(const DeviceFacts& facts) {
 
 namespace {
 
-// Of a launch of 3 us: the median is steady, and nobody waits for it.
+// Repeats of a launch of 3 us: the median is steady, and it takes no noticeable time.
 constexpr std::uint64_t repeats = 33;
 
 Plan shortest_launch() {

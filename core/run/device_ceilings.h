@@ -1,5 +1,5 @@
-// How fast the GPU at hand reads and copies at all, and what share of that a launch reaches. Taken
-// once, before the first point of a sweep: never between timed launches.
+// The highest rates at which the GPU at hand reads and copies, and the share of them that a launch
+// reaches. Measured once, before the first point of a sweep: never between timed launches.
 #pragma once
 
 #include <memory>
@@ -31,13 +31,13 @@ Reading bandwidth_share(const DeviceCeilings& ceilings, const Program& program,
 
 Machine machine_of(const DeviceFacts& facts);
 
-// How long launches take to start on the host at hand. Hosts with the same kind of GPU differ by up
-// to 1.7 us (docs/accuracy.md), which is half of what a small launch takes. Timed once,
+// The time that launches take to start on the host at hand. Hosts with the same kind of GPU differ
+// by up to 1.7 us (docs/accuracy.md), which is half of the time of a small launch. Timed once,
 // before the first point of a sweep.
 
 struct HostStart {
     Reading seconds;  // not there where the model gives this GPU's launches no time
-    // What is known of the GPU, with that start. Null where it was not measured.
+    // The GPU's known rates with that start. Null where it was not measured.
     std::shared_ptr<const MeasuredRates> rates;
 };
 

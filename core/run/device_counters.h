@@ -1,5 +1,5 @@
-// What counters that a GPU has read say of a point: which of them are its own, and what a kernel
-// counts besides its accesses.
+// From a GPU's readings to a point's counters: selects those of the point and subtracts those that
+// a kernel has without its accesses.
 #pragma once
 
 #include <vector>

@@ -12,7 +12,7 @@ namespace {
 
 // Boards of one kind differ in their clocks by a per cent or so; nobody would act on less.
 constexpr double least_ratio = 1.02;
-// At this share of the points the quartiles have to lie apart, and to the same side.
+// The quartiles must be separate, with the same order, at this share of the points.
 constexpr double least_share = 0.75;
 
 }  // namespace
@@ -38,7 +38,7 @@ void FleetJudge::add(const PlannedPoint& planned, const Point& point) {
         if (*device == Value(members_[k].index)) row_.push_back({k, *point.timing});
 }
 
-// Every GPU of a kind against the middle one. Of two each is held against the other.
+// Compares every GPU of a kind with the middle one; two are compared with each other.
 void FleetJudge::settle() {
     std::sort(row_.begin(), row_.end(), [](const Sample& a, const Sample& b) {
         return a.timing.median_seconds < b.timing.median_seconds;
@@ -75,7 +75,7 @@ std::vector<Warning> FleetJudge::warnings() {
         const auto points = static_cast<double>(member.compared);
         const double ratio = std::exp(member.log_ratio / points);
         const bool is_slower = ratio >= least_ratio;
-        // Of two, the faster one is no finding of its own.
+        // Of two GPUs, only the slower one is a finding.
         if (!is_slower && (kind.members == 2 || ratio > 1 / least_ratio)) continue;
         const std::uint64_t apart = is_slower ? member.slower : member.faster;
         if (static_cast<double>(apart) < least_share * points) continue;

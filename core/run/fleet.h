@@ -12,12 +12,12 @@ namespace coalprof {
 
 class FleetJudge {
  public:
-    // Those of the result's head; fewer than two are held against nothing.
+    // The devices of the result's head; fewer than two are not compared.
     explicit FleetJudge(const std::vector<MeasuredDevice>& devices);
 
     // In the order of the result: the same point of every GPU, then the next.
     void add(const PlannedPoint& planned, const Point& point);
-    // Of those that differ, W-FLEET.
+    // W-FLEET for those that differ.
     std::vector<Warning> warnings();
 
  private:
@@ -25,7 +25,7 @@ class FleetJudge {
         std::uint64_t index = 0;  // CUDA's
         std::size_t kind = 0;     // of kinds_
         std::uint64_t compared = 0;
-        std::uint64_t slower = 0;  // points at which the quartiles lie apart
+        std::uint64_t slower = 0;  // points at which the quartiles are separate
         std::uint64_t faster = 0;
         double log_ratio = 0;  // sum over the points that were compared
     };

@@ -59,8 +59,8 @@ class Replay : public ResultSink {
     std::vector<std::optional<PlannedPoint>> next_;  // taken from each source
 };
 
-// The words of a command line that say what is asked for, without those that say where the answer
-// goes and how it is told. Which shard is meant, the head says: "auto" is another one elsewhere.
+// The words of a command line that decide the answer, without those about outputs and their look.
+// The head names the shard: "auto" is another one elsewhere.
 std::vector<std::string> question_in(const std::vector<std::string>& argv) {
     constexpr std::array<std::string_view, 10> alone{
         "--resume",  "--plot",        "-q",     "--quiet", "-v",

@@ -23,11 +23,11 @@ struct KeptJournals {
 };
 KeptJournals told_apart(const std::vector<std::string>& journals, const ResultHead& head);
 
-// Takes from the sources each point of the journal that is the next of one of them, and hands it
-// over with the number of its source. Others are passed over: they stand behind a line that was
-// damaged and come again, or are of an input that was mended. Answers what was taken from each
-// source and was not in the journal: it comes before what the source has left. Throws Stopped where
-// a signal asks for the end.
+// Takes from the sources each point of the journal that is the next of one of them, and delivers it
+// with the number of its source. Others are skipped: they follow a damaged line and come again, or
+// belong to an input that was corrected. Returns the points taken from each source that were not in
+// the journal: they come before the rest of the source. Throws Stopped where a signal asks for the
+// end.
 std::vector<std::optional<PlannedPoint>> replay(
     const std::string& journal, const std::vector<PointSource*>& sources,
     const std::function<void(std::size_t source, PlannedPoint planned, const Point& point)>& take);

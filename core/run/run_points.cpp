@@ -86,7 +86,7 @@ class WithOneBefore : public PointSource {
     std::optional<PlannedPoint> first_;
 };
 
-// What the points of a run come to.
+// Collects the points of a run in order.
 class Collected : public Delivery {
  public:
     Collected(ResultSink& sink, std::vector<Warning> missing, const Keeping& keeping)
@@ -109,7 +109,7 @@ class Collected : public Delivery {
         keeping_.keep(point, is_replayed);
         sink_has_failed_ = false;
     }
-    // When its turn has come.
+    // When the points before it have come.
     void add(const PlannedPoint& planned, const Point& point) {
         is_partial_ = is_partial_ || !point.failure.empty();
         if (point.measured) warn_of_mismatches(point);
@@ -162,7 +162,7 @@ MeasuredDevice described_together(const std::vector<MeasuredDevice>& devices) {
     return {.name = names};
 }
 
-// Several at the same time: each measures ceilings of its own.
+// Several at the same time: each measures its ceilings.
 void begin_backends(const std::vector<Leg>& legs, ResultHead& head) {
     if (legs.size() == 1) return legs.front().backend.begin(head);
     std::vector<std::future<ResultHead>> begun;
@@ -210,7 +210,7 @@ class Way {
         for (const Leg& leg : legs) sources_.emplace_back(leg.source);
     }
 
-    // Why the points ended, where that is no end of theirs.
+    // The error that ended the points early.
     std::exception_ptr go(const std::string& journal) {
         std::exception_ptr failure = attempt([&] { replay_points(journal); });
         if (!failure)
@@ -287,7 +287,7 @@ ExitCode run_points(const std::vector<Leg>& legs, ResultHead head, ResultSink& s
     Collected collected(sink, std::move(missing), keeping);
     try {
         for (const Leg& leg : legs) leg.source.open();
-    } catch (const Stopped&) {  // told by a result without points
+    } catch (const Stopped&) {  // reported by a result without points
     }
     begin_result(legs, head);
     const std::string journal = journal_for(head, keeping);

@@ -22,7 +22,7 @@ using Basis = Verdict::Basis;
 // Looking for shared lines walks two thousand threads, 0.1 ms; this many values decide.
 constexpr std::size_t most_values_walked = 64;
 
-// What one combination took at one value of the parameter.
+// The cost of one combination at one value of the parameter.
 struct Sample {
     std::optional<Amount> measured_seconds;
     std::optional<Amount> predicted_seconds;
@@ -52,7 +52,7 @@ bool loses_lines(const PlannedPoint& planned) {
            !(set->is_kept && set->bytes <= l1_bytes(rules, planned.plan.cache));
 }
 
-// Before L2 was, nothing but traffic tells settings apart, and that is exact.
+// Before GPUs had L2, only traffic distinguishes settings, and that is exact.
 std::optional<Amount> predicted_seconds(const PlannedPoint& planned, const Point& point) {
     const auto bandwidth = predicted_amount(point, Counter::bandwidth_bytes_per_second);
     if (!bandwidth) return std::nullopt;
@@ -70,8 +70,9 @@ Sample sample_of(const PlannedPoint& planned, const Point& point) {
     }
     const Plan& plan = planned.plan;
     sample.predicted_seconds = predicted_seconds(planned, point);
-    // What L2 holds has no bandwidth, and of two settings one may fit and the other not: traffic is
-    // known of both. Without caches every launch has a bandwidth, and its traffic is a long sum.
+    // Data that L2 holds has no bandwidth, and of two settings one may fit and the other not:
+    // traffic is known for both. Without caches every launch has a bandwidth, and its traffic is a
+    // long sum.
     const Rules& rules = *planned.machine.rules;
     const bool is_cached = rules.memory.fill_bytes != 0;
     if (plan.allocation != Allocation::host && (is_cached || !sample.predicted_seconds)) {
@@ -176,8 +177,8 @@ std::optional<Ranking> ranked_by(const Contest& contest, Basis basis) {
     return ranking;
 }
 
-// Of candidates that nothing else tells apart those whose L1 loses shared lines at the fewest
-// values. Where one of them is likely to be faster, if not certain, that is the verdict.
+// Among candidates that are equal otherwise, prefers those whose L1 loses shared lines at the
+// fewest values. Where one of them is likely to be faster, if not certain, that is the verdict.
 void prefer_l1_reuse(const Contest& contest, Ranking& ranking) {
     if (ranking.best_differ) return;
     const auto losses_of = [&](std::size_t candidate) {
@@ -213,7 +214,7 @@ std::string sentence_of(Basis basis) {
     return {};
 }
 
-// What the best have in common, and which settings do not matter then: those of which they hold
+// The values that the best share, and the settings that do not matter: those of which they hold
 // every combination. Listed one by one where it is not that simple.
 std::string text_of_best(const Contest& contest, const std::vector<std::size_t>& best) {
     NamedValues common;

@@ -1,5 +1,5 @@
-// Which combination of the swept settings serves the pattern best: every combination of `--dlcm`,
-// `--carveout` and the others is held against the rest over all values of the pattern's parameter,
+// The best combination of the swept settings for the pattern: every combination of `--dlcm`,
+// `--carveout` and the others is compared with the rest over all values of the pattern's parameter,
 // by measured time where there is one, else by prediction.
 #pragma once
 

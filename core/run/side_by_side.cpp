@@ -11,7 +11,7 @@
 
 namespace coalprof {
 
-// What one of them delivers to.
+// The Delivery of one worker.
 class SideBySide::Put : public Delivery {
  public:
     Put(SideBySide& all, std::size_t of) : all_(all), of_(of) {}
@@ -102,7 +102,7 @@ void SideBySide::take(const Taker& taker) {
     }
 }
 
-// Waits for what has been put. Answers who has ended behind it.
+// Waits for items. Returns the legs that have ended after them.
 std::vector<std::size_t> SideBySide::take_items(std::deque<Item>& items) {
     std::vector<std::size_t> ended;
     const auto look = [&] {
@@ -149,7 +149,7 @@ void ResultOrder::end(std::size_t leg) {
 }
 
 void ResultOrder::hand_on() {
-    // A round without a point: all that are left have ended, or the one whose turn it is has none.
+    // A round without a point: all that are left have ended, or the next one has none.
     for (std::size_t passed = 0; passed < legs_.size();) {
         OfLeg& leg = legs_[turn_];
         if (leg.waiting.empty() && !leg.has_ended) return;

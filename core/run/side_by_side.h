@@ -1,5 +1,5 @@
-// Work that delivers points, several at the same time, each in a thread of its own. One thread
-// takes what they deliver.
+// Workers that deliver points at the same time, each in a separate thread. One thread takes the
+// points.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,8 @@
 
 namespace coalprof {
 
-// How far one may be ahead of the slowest: what waits for its turn in the result is in memory.
+// The most points by which one may be ahead of the slowest: points that wait for their place in the
+// result are in memory.
 inline constexpr std::size_t most_points_ahead = 1024;
 
 class SideBySide {
@@ -40,19 +41,19 @@ class SideBySide {
     };
     void take_all(const Taker& taker);
 
-    // Afterwards: what one of them has told besides, and why it ended early.
+    // Afterwards: the warnings of one of them, and why it ended early.
     const std::vector<Warning>& warnings(std::size_t of) const { return workers_[of].warnings; }
     bool was_interrupted() const;
-    // Of the first that failed.
+    // The exception of the first that failed.
     std::exception_ptr failure() const;
-    // Whether nobody takes points any more.
+    // True if no more points are taken.
     const std::atomic<bool>& is_over() const { return is_over_; }
 
  private:
     class Put;
     struct Worker {
         std::thread thread;
-        std::size_t ahead = 0;  // points that were put and have not had their turn
+        std::size_t ahead = 0;  // points that were put and not yet taken
         bool has_ended = false;
         bool is_told = false;  // that it has ended
         std::vector<Warning> warnings;
@@ -88,7 +89,7 @@ class ResultOrder {
     using HandOn = std::function<void(const PlannedPoint& planned, const Point& point)>;
     ResultOrder(std::size_t legs, HandOn hand_on) : hand_on_(std::move(hand_on)), legs_(legs) {}
 
-    // The next point of this leg. Hands on all points whose turn has come.
+    // The next point of this leg. Passes on all points that are next in order.
     void add(std::size_t leg, PlannedPoint planned, Point point);
     // There are no more points of this leg: nothing waits for them.
     void end(std::size_t leg);

@@ -13,7 +13,7 @@
 namespace coalprof {
 namespace {
 
-// Of the job whose item this thread is at; 0 outside of all.
+// Depth of the job whose item this thread works on; 0 outside of all.
 thread_local unsigned current_depth = 0;
 
 }  // namespace
@@ -34,11 +34,11 @@ void Items::rethrow_failure() const {
     if (failure_) std::rethrow_exception(failure_);
 }
 
-// The threads of this process, started when there is work for them, and the jobs that they may
-// take part in. The lock is taken once for a job that a thread joins, not for its items.
+// The threads of this process, started when there is work for them, and the jobs that they may work
+// on. The lock is taken once when a thread begins with a job, not for each item.
 //
-// No thread waits for ever: one that waits for items of a job takes part only in jobs of the same
-// depth or deeper meanwhile. So an item is held up by deeper items alone, and depth ends.
+// No deadlock: a thread that waits for items of a job works only on jobs of the same depth or
+// deeper. So an item is held up by deeper items alone, and depth ends.
 class Pool {
  public:
     static Pool& instance() {
@@ -109,7 +109,7 @@ class Pool {
         }
     }
 
-    // What is deepest is part of something begun, which ends the sooner; else the oldest.
+    // The deepest job, since it is part of something begun and ends it sooner; else the oldest.
     Job* deepest(unsigned least_depth) const {
         Job* found = nullptr;
         for (Job* job : open_)

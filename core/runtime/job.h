@@ -44,7 +44,7 @@ class Items {
 };
 
 // Every thread that takes part calls `take_part`, which goes through the items. Idle threads come
-// by themselves from when the job exists; none need come.
+// without being asked once the job exists; none need come.
 class Job {
  public:
     Job(std::uint64_t items, std::function<void(Items&)> take_part);

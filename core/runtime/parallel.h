@@ -4,14 +4,14 @@
 //     Answer<Readings> answer = start_answer([=] { return predict(plan); });   ...   answer.get();
 //
 // They may be used within each other to any depth: all share the same threads, of which never more
-// than thread_count() work, and a thread that waits does other work meanwhile, first of all what it
+// than thread_count() work, and a thread that waits does other work, first of all the work that it
 // waits for. Threads help where they can and nobody relies on it: with one thread, or where none
 // can be had, the caller does everything, in order, with the same results.
 //
 // Giving an item to another thread costs some microseconds, starting a thread some 20: let an item
 // be work of 100 microseconds or more. Long items ask stop_if_asked() (core/runtime/signal.h)
-// themselves; what they throw reaches the caller. Of several failures it is that of the lowest
-// item, as with one thread, and items after one that failed may be left out.
+// themselves; exceptions reach the caller. If several items fail it is that of the lowest one, as
+// with one thread, and items after one that failed may be left out.
 #pragma once
 
 #include <cstddef>
@@ -31,9 +31,9 @@
 
 namespace coalprof {
 
-// Calls work(i, part) for every i < count, lowest first, each thread with a part of its own that
-// begins as Sum(), and returns when all are done. The parts are added up by sum.add(part): in no
-// order, so adding must not depend on it.
+// Calls work(i, part) for every i < count, lowest first, with one part per thread that begins as
+// Sum(), and returns when all are done. The parts are added up by sum.add(part): in no order, so
+// adding must not depend on it.
 template <typename Sum, typename Work>
 Sum parallel_sum(std::uint64_t count, const Work& work) {
     Sum sum;
@@ -92,13 +92,13 @@ std::future<std::invoke_result_t<Work>> in_background(Work work) {
     }
 }
 
-// How many threads share the work of this process.
+// The number of threads that share the work of this process.
 
 // Processors that this process may run on; a container's quota of time is not seen.
 unsigned processors_of_this_process();
 
-// What --threads asked for, the thread that shares its work out included; before that, one for each
-// processor. 1 means that everything is done by whoever asks for it.
+// The value of --threads, which includes the thread that shares its work out; before that, one for
+// each processor. 1 means that the caller does everything.
 unsigned thread_count();
 // `count` is 1 or more. Not to be called while work is being shared.
 void set_thread_count(unsigned count);

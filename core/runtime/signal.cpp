@@ -19,8 +19,8 @@ namespace coalprof {
 namespace {
 
 constexpr std::array ending_signals{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGALRM, SIGUSR1};
-// Of one wish: GNU timeout's two signals lie microseconds apart, a second Ctrl-C of somebody who
-// waits in vain lies seconds behind the first.
+// Signals of one wish: GNU timeout's two signals are microseconds apart, a second Ctrl-C of
+// somebody who waits in vain follows seconds after the first.
 constexpr std::int64_t same_wish_nanoseconds = 2'000'000'000;
 
 std::atomic<int> caught{0};                       // threads other than the handler's look at it
@@ -42,8 +42,9 @@ void end_at_once(int signal) {
     std::raise(signal);  // delivered when the handler returns
 }
 
-// A call that begins to wait just behind the look at the flag would wait for ever: from the first
-// signal on, one of our own interrupts every second. Only what may be called in a signal handler.
+// A call that begins to wait just after the flag was checked would wait for ever: from the first
+// signal on, a timer signal interrupts every second. Only functions that are safe in a signal
+// handler.
 extern "C" void handle_signal(int signal, siginfo_t* info, void*) {
     const bool is_our_own = signal == SIGALRM && info->si_code == SI_KERNEL && caught != 0;
     ::alarm(1);
@@ -114,7 +115,7 @@ constexpr int most_rounds = 100;  // somebody may put in files all the while
 
 void empty_folder(int folder, int depth) noexcept;
 
-// Whether it has gone.
+// True if it is gone.
 bool remove_entry(int folder, const char* name, int depth) noexcept {
     if (::unlinkat(folder, name, 0) == 0) return true;
     if (errno != EISDIR || depth == deepest) return false;
@@ -128,7 +129,7 @@ bool remove_entry(int folder, const char* name, int depth) noexcept {
 
 void empty_folder(int folder, int depth) noexcept {
     alignas(std::uint64_t) std::array<char, 2048> entries;
-    // Which entries come behind those that have gone is not said: read again until none goes.
+    // The order of entries after removed ones is undefined: read again until none is removed.
     bool has_removed = true;
     for (int round = 0; has_removed && round < most_rounds; ++round) {
         has_removed = false;

@@ -9,9 +9,9 @@ namespace coalprof {
 
 // From now on SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGALRM and SIGUSR1 set the flag, unless
 // whoever started the program had it ignore them. Within 2 s of the first, further ones are the
-// same wish: timeout(1) signals the program and then its group, terminals do alike. A later one
-// ends the process at once, as if nothing caught it; files that were being written beside their
-// targets are removed first.
+// same wish: timeout(1) signals the program and then its group, as terminals do. A later one ends
+// the process at once, as if it were not caught; files that were being written beside their targets
+// are removed first.
 void stop_on_signals();
 // The signal that asked for the end, or 0.
 int stop_signal();
@@ -22,8 +22,8 @@ inline void stop_if_asked() {
     if (stop_signal() != 0) throw Stopped{};
 }
 
-// Signals of every kind wait while this lives. A thread that is started meanwhile gets none, ever:
-// they go to the thread that reads, waits and writes, whose system calls have to return.
+// Signals of every kind wait while this lives. A thread that is started in that time gets none,
+// ever: they go to the thread that reads, waits and writes, whose system calls have to return.
 class SignalsHeld {
  public:
     SignalsHeld();

@@ -1,5 +1,5 @@
-// What has been done and how long it took, for whoever watches (-v). A step that nobody watches
-// costs a look at a pointer.
+// Steps of the work and their durations, for whoever watches (-v). Without a watcher a step costs a
+// look at a pointer.
 #pragma once
 
 #include <chrono>
@@ -9,8 +9,8 @@
 
 namespace coalprof {
 
-// Called by whichever thread ends a step, several at a time. `count`: of what was done in the step
-// where there are many such steps, which are better told together; 0: a step of its own.
+// Called by whichever thread ends a step, several at a time. `count`: for one of many equal steps,
+// which are reported together, the amount of work in it; 0: reported separately.
 using StepWatcher = std::function<void(std::string_view what, double seconds, std::uint64_t count)>;
 
 // Once, before other threads are started.
@@ -19,7 +19,7 @@ void watch_steps(StepWatcher watcher);
 // From here to the end of its scope, however that ends.
 class Step {
  public:
-    // `what` as it is told, "driver started"; it must outlive the process's steps.
+    // `what` as it is printed, "driver started"; it must outlive the process's steps.
     explicit Step(std::string_view what, std::uint64_t count = 0);
     ~Step();
     Step(const Step&) = delete;

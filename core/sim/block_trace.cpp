@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t most_events = 60'000;
 constexpr std::size_t most_lines = 400'000;
 
-// What is known of the code before it is executed.
+// Facts about the code, known before it is executed.
 class CodeFlow {
  public:
     explicit CodeFlow(const Code& code)
@@ -22,7 +22,7 @@ class CodeFlow {
         for (std::size_t i = 0; i < code.instructions.size(); ++i) {
             const PtxInstruction& one = code.instructions[i];
             const auto is_jumped_to = [&](std::uint32_t target) {
-                // What a short branch skips becomes guarded instructions.
+                // Code that a short branch skips becomes guarded instructions.
                 if (target <= i || target > i + shortest_block) is_target_[target] = true;
             };
             if (one.opcode == Opcode::branch) is_jumped_to(one.target);
@@ -40,7 +40,7 @@ class CodeFlow {
     }
     static constexpr std::uint32_t shortest_block = 12;
     bool is_target(std::uint32_t at) const { return is_target_[at]; }
-    // Where execution went on behind `before`, if `at` is what was executed next.
+    // Where execution continued after `before`, if `at` was executed next.
     std::uint32_t begin_of(const Code& code, std::uint32_t before, std::uint32_t at) const {
         const PtxInstruction& one = code.instructions[before];
         if (next_kept_[before + 1] == at) return before + 1;
@@ -118,7 +118,7 @@ class WordOrder {
 };
 
 struct SharedLoad {
-    WarpAccess access;  // with what was joined to it
+    WarpAccess access;  // with the stores merged into it
     std::uint64_t passes = 0;
 };
 
@@ -262,7 +262,7 @@ class BlockRecorder : public AccessSink {
                 return false;
         return true;
     }
-    // Lanes that meet on a word take turns.
+    // Lanes that use one word are serialized.
     static std::uint64_t passes_of_atomic(const WarpAccess& access) {
         std::uint64_t most = 0;
         for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
@@ -309,7 +309,7 @@ class BlockRecorder : public AccessSink {
                          .waits_for = waits};
         std::uint32_t stage =
             waits > warp.first_of_block ? warp.stage[waits - 1 - warp.first_of_block] + 1 : 0;
-        // Loads stay behind stores that may be to their place, and stores behind such loads.
+        // Loads stay after stores that may be to their place, and stores after such loads.
         if (one.opcode == Opcode::load) {
             if (warp.has_store && !is_read_only_[at]) stage = std::max(stage, warp.store_stage);
             if (!is_read_only_[at]) warp.load_stage = std::max(warp.load_stage, stage);
@@ -389,7 +389,7 @@ BlockBox box_of(const KernelLaunch& launch, std::uint64_t number) {
 BlockTraces trace_blocks(const Code& code, const KernelLaunch& launch, const LaunchMemory& memory,
                          const Machine& machine, const std::vector<std::uint64_t>& blocks,
                          const std::vector<bool>& mended) {
-    // What they store is forgotten: others have not run before them either.
+    // Their stores are discarded: no other blocks have run before them either.
     LaunchMemory own;
     for (const LaunchArray& array : memory.arrays()) own.add(array);
     const StepCode steps(code);

@@ -1,5 +1,5 @@
-// What warps of some blocks do, in the order in which ptxas has them do it: accesses with their
-// lines, what each waits for, and how many instructions are issued between them.
+// The events of warps of some blocks, in the order in which ptxas schedules them: accesses with
+// their lines, what each waits for, and how many instructions are issued between them.
 #pragma once
 
 #include <cstdint>

@@ -43,7 +43,7 @@ bool has_word(const Code& code, const PtxInstruction& one, std::string_view word
            code.statements[one.statement].text.find(word) != std::string::npos;
 }
 
-// Instructions of the sequences that ptxas 13.0 writes for what has no instruction of its own,
+// Instructions in the sequences that ptxas 13.0 writes for operations without an instruction,
 // counted in SASS of sm_90.
 IssueCost cost_of_division(const Code& code, const PtxInstruction& one) {
     if (one.type.is_real()) {

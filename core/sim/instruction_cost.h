@@ -1,5 +1,5 @@
-// What an instruction of PTX costs the scheduler that issues it, as ptxas would leave it, and how
-// many registers a thread of the kernel needs.
+// The cost of a PTX instruction for the scheduler that issues it, as ptxas would compile it, and
+// the registers of a thread of the kernel.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace coalprof {
 
-// Of a warp. Cycles are of a scheduler, which has a quarter of each unit.
+// Cost of a warp. Cycles are those of a scheduler, which has a quarter of each unit.
 struct IssueCost {
     float issued = 0;   // instructions
     float integer = 0;  // cycles of the units for integers and comparisons: 16 lanes a cycle
@@ -29,7 +29,7 @@ struct IssueCost {
 // By Code::instructions.
 std::vector<IssueCost> costs_of(const Code& code);
 
-// Of a thread, from how many of PTX's registers live at once.
+// Registers of a thread, from how many of PTX's registers live at once.
 std::uint32_t registers_of(const Code& code);
 
 }  // namespace coalprof

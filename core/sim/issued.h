@@ -1,5 +1,5 @@
-// How many instructions the warps of a kernel issue: what bounds a launch that asks little of
-// memory.
+// The number of instructions that the warps of a kernel issue: the limit of a launch that asks
+// little of memory.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,11 @@ namespace coalprof {
 // 13.0 makes for compute capability 9.0 (docs/measurements/instructions.txt).
 double issued_of_warp(const Program& program, std::uint32_t per_thread);
 
-// Of these those that find out where the lanes of one element are.
+// Those of them that compute the elements' indices.
 double index_instructions(const Program& program);
 
-// What a thread computes for one element beside random words, of the formulas that users wrote.
+// The operations of a thread for one element besides random words, for the formulas that users
+// wrote.
 Computed computed_of(const Program& program);
 
 // Random words of one element: instructions with one formula have them drawn once.

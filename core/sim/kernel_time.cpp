@@ -76,7 +76,8 @@ void mend(L2Traffic& l2, const std::vector<MendedShare>& mended) {
     }
 }
 
-// What was followed, of all that the launch asks for; less what stays dirty when it ends.
+// Scales the traffic of the replayed accesses to the launch; subtracts lines that stay dirty when
+// it ends.
 void set_dram(SimulatedTime& time, const LaunchTotals& totals, L2Traffic& l2, double dirty_bytes) {
     time.dram_of_site.resize(totals.sectors.size());
     for (std::size_t i = 0; i < totals.sectors.size(); ++i) {
@@ -94,7 +95,7 @@ void set_dram(SimulatedTime& time, const LaunchTotals& totals, L2Traffic& l2, do
     time.dram_write_bytes = leaves;
 }
 
-// What the traced blocks did, of all that the launch does.
+// Scales the traced blocks' counts to the launch.
 void set_l1(SimulatedTime& time, const LaunchModel& model, const SimResult& simulated) {
     time.l1_hits_of_site.resize(model.kinds.size());
     for (std::size_t i = 0; i < model.kinds.size(); ++i) {
@@ -115,8 +116,8 @@ void set_l1(SimulatedTime& time, const LaunchModel& model, const SimResult& simu
     }
 }
 
-// Of all blocks of the multiprocessor: those that were simulated, then more at the pace of the
-// middle ones, while as many are resident as fit.
+// Cycles of all blocks of the multiprocessor: those that were simulated, then more at the pace of
+// the middle ones, while as many are resident as fit.
 double cycles_of_all(const LaunchModel& model, SimResult& simulated, double block_start) {
     std::ranges::sort(simulated.ends);
     const double count = static_cast<double>(simulated.ends.size());
@@ -138,7 +139,7 @@ double cycles_of_all(const LaunchModel& model, SimResult& simulated, double bloc
     return std::max(cycles + (all - count) * pace, busiest / model.traces.kept_share);
 }
 
-// Until the longest block ends, which starts when its turn comes and in the end runs alone.
+// The end of the longest block, which starts when a place is free and in the end runs alone.
 double longest_cycles(LaunchModel& model, const SimRates& rates,
                       const std::vector<SiteTraffic>& traffic, double cycles) {
     if (model.longest.blocks.empty()) return 0;
@@ -247,7 +248,7 @@ Estimates estimates_from(const SimulatedTime& time, double sampled, const Rates&
     set(Counter::l2_read_sectors, time.l2_read_sectors, read_sectors, doubt, 0);
     set(Counter::l2_write_requests, time.l2_write_requests, write_requests, doubt, 0);
     set(Counter::l2_write_sectors, time.l2_write_sectors, write_sectors, doubt, 0);
-    // What other work leaves in L2 is read and written beside the launch.
+    // Data that other work leaves in L2 is read and written beside the launch.
     constexpr double other_work = 96 << 10;
     set(Counter::dram_read_bytes, time.dram_read_bytes, dram_reads, doubt * widened, other_work);
     set(Counter::dram_write_bytes, time.dram_write_bytes, dram_writes, doubt * widened,

@@ -1,4 +1,4 @@
-// How long a kernel takes and what its caches do, from mechanisms: the blocks of one
+// The time of a kernel and the traffic of its caches, from mechanisms: the blocks of one
 // multiprocessor simulated with its share of the rest (multiprocessor.h), L2 over the whole launch
 // (l2_stream.h).
 #pragma once
@@ -18,16 +18,16 @@
 
 namespace coalprof {
 
-// What is counted of the launch.
+// The exact counts of the launch.
 struct LaunchTotals {
     std::vector<double> sectors;  // by Code::sites: of global memory
     std::vector<double> lines;    // likewise: requests to L2, if L1 kept nothing
     double atomics_of_line = 0;   // their sectors, on the line with most of them
     double stores_of_line = 0;
-    double sampled = 1;  // more than 1: of so many blocks one was executed
+    double sampled = 1;  // more than 1: one of this many blocks was executed
 };
 
-// Of what a site's accesses ask for, this much is left when they are mended.
+// The shares of a site's accesses that are left when they are fixed.
 struct MendedShare {
     double sectors = 1;
     double read_bytes = 1;  // of device memory
@@ -74,10 +74,10 @@ std::vector<std::uint64_t> traced_blocks(std::uint64_t blocks, std::uint32_t mul
 Estimates estimates_from(const SimulatedTime& time, double sampled, const Rates& rates,
                          Readings& readings, bool is_plan = false);
 
-// Whether its rates are known, so that kernels have times on it.
+// True if its rates are known, so that kernels have times on it.
 bool is_simulated_on(const Machine& machine);
 
-// How many blocks run at once on the whole GPU.
+// The number of blocks that run at once on the whole GPU.
 std::uint64_t blocks_at_once(const Code& code, const KernelLaunch& launch, const Machine& machine);
 
 struct SimulatedLaunch {

@@ -101,7 +101,7 @@ void L2Stream::take(std::uint32_t site, const WarpAccess& access, const Growth& 
                     const BlockBox& box) {
     const std::uint32_t sequence = sequence_[warp_]++;
     box_ = box;
-    // Longer loops go on alike.
+    // Longer loops repeat.
     if (sequence >= sequence_limit_ && box.blocks() > 1) return;
     if (!is_load_or_store(access.kind))
         count_lines(atomics_, access, growth, box);
@@ -153,7 +153,7 @@ void L2Stream::take_at(std::uint32_t sequence, std::uint32_t site, const WarpAcc
         }
 }
 
-// Of lines that many come to: these are among the first ones.
+// Counts lines that many accesses use: these are among the first ones.
 void L2Stream::count_lines(LineCounts& counts, const WarpAccess& access, const Growth& growth,
                            const BlockBox& box) {
     constexpr std::size_t most_lines = 4096;
@@ -221,7 +221,7 @@ void L2Stream::drop() {
     begin_box();
 }
 
-// Of equals the first of the launch.
+// The first of equally long ones in the launch.
 void L2Stream::lengthen(std::uint32_t accesses, std::uint64_t block) {
     if (accesses < longest_ || (accesses == longest_ && block >= longest_block_)) return;
     longest_ = accesses;
@@ -406,7 +406,7 @@ class L2Replay {
 
 L2Traffic replay_l2(L2Sample& sample, const L2Sizes& sizes, std::size_t sites) {
     L2Replay replay(sizes, sample.share, sites);
-    // What the second half of the blocks that were gone through comes to, all later ones do.
+    // Blocks after those that were replayed behave like the second half of these.
     const std::uint64_t half = sample.blocks / 2;
     L2Traffic first;
     bool is_behind_half = false;

@@ -1,6 +1,6 @@
-// What L2 sees of a launch: lines drawn by a hash, for all of its blocks or the first ones, in the
+// L2's view of a launch: lines selected by a hash, for all of its blocks or the first ones, in the
 // order in which blocks run. A hash table of lines in the order of their use, as large as L2,
-// decides what comes from device memory and what goes back.
+// decides what comes from device memory and what is written back.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ class WorkShape {
     void add(double first, double last, double accesses);
     void add(const WorkShape& other);
     double middle() const;               // where half of it is done
-    double density(double place) const;  // beside that of a launch whose blocks are all alike
+    double density(double place) const;  // relative to a launch of equal blocks
 
  private:
     static constexpr std::size_t parts = 64;

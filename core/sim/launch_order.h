@@ -16,14 +16,15 @@ struct LaunchOrder {
     std::uint64_t blocks = 0;          // of the grid
     std::uint32_t block = 0;           // threads of a block
     std::uint32_t per_thread = 1;      // elements of a thread
-    std::uint32_t blocks_in_turn = 1;  // neighbouring blocks that take their elements in turn
+    std::uint32_t blocks_in_turn = 1;  // neighbouring blocks whose elements interleave
 
-    // As each doubling of the elements of a thread tells as much.
+    // Each doubling of a thread's elements has the same effect.
     double doublings_of_elements() const { return std::log2(static_cast<double>(per_thread)); }
     std::uint32_t block_warps() const { return (block + warp_lanes - 1) / warp_lanes; }
     // The index that thread 0 of block `which` takes as its element number `element`.
     std::uint64_t first_index(std::uint64_t which, std::uint32_t element) const;
-    // How many indices warp `which_warp` of a block's element has; its lanes take them in turn.
+    // The number of indices of warp `which_warp` in a block's element; its lanes take them in
+    // order.
     std::uint32_t lanes_of(std::uint64_t which, std::uint32_t element,
                            std::uint32_t which_warp) const {
         const std::uint64_t first = first_index(which, element);
@@ -45,10 +46,10 @@ struct Multiprocessor {
 };
 Multiprocessor multiprocessor_of(const Machine& machine, const Plan& plan);
 
-// Registers of a thread of `per_thread` elements as the kernels would need them, about: what is
-// loaded is held until all of it has come, or to the next barrier, and each element has an address.
-// Compilers mostly keep to 32 and load in several turns (docs/measurements/instructions.txt), which
-// takes as long as waves of fewer blocks.
+// Registers of a thread of `per_thread` elements as the kernels would need them, about: loaded
+// values are held until all have come, or to the next barrier, and each element has an address.
+// Compilers mostly keep to 32 and load in several rounds (docs/measurements/instructions.txt),
+// which takes as long as waves of fewer blocks.
 std::uint32_t registers_of(const Plan& plan, std::uint32_t per_thread);
 
 }  // namespace coalprof

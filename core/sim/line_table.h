@@ -30,7 +30,7 @@ class LineTable {
         for (; entries_[hole].first != line; hole = next(hole))
             if (entries_[hole].first == empty) return;
         --size_;
-        // What was put behind because of it moves up.
+        // Entries that were displaced by it move up.
         for (std::size_t at = next(hole); entries_[at].first != empty; at = next(at)) {
             const std::size_t wanted = place_of(entries_[at].first);
             const bool stays =

@@ -7,9 +7,9 @@
 namespace coalprof {
 namespace {
 
-// What is left of an array's traffic with device memory: no more than what warps need of it. All
-// sites that reach the array for the same count together: what one of them loads, L2 has for the
-// others, whichever of them is mended.
+// The remaining share of an array's traffic with device memory: no more than warps need of it. All
+// sites that reach the array for the same count together: L2 has a line that one of them loads for
+// the others, whichever of them is fixed.
 double share_left(const Code& code, const std::vector<SiteNeed>& needs,
                   const std::vector<SiteTraffic>& traffic, std::uint32_t site,
                   double SiteTraffic::*bytes) {

@@ -1,4 +1,4 @@
-// How long a launch would take without the waste of some of its accesses.
+// The time of a launch without the waste of some of its accesses.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace coalprof {
 
-// What the accesses of a site could do with.
+// The least that a site's accesses need.
 struct SiteNeed {
     double sectors_share = 1;  // of its sectors, the fewest that could hold as much
     double bytes = 0;          // that warps need, each warp's once

@@ -290,7 +290,7 @@ class MultiprocessorRun {
         const double share = std::min(busiest, server.busy / (now + settled));
         return rates_.crowd * share / (1 - share);
     }
-    // A store right behind another one to the same line goes with it.
+    // A store directly after another one to the same line is merged with it.
     bool joins(const LineTouch& touched, double now) {
         const auto found = leaving_.find(touched.line);
         if (found == leaving_.end()) return false;

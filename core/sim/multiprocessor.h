@@ -53,7 +53,7 @@ struct SimResult {
     std::vector<double> ends;  // of blocks
     std::array<double, sim_units> busy{};
     std::vector<double> load_sectors, hit_sectors;  // by site
-    // Of lines, by site; of stores those that have left, and all.
+    // Lines, by site; of stores those that have left, and all.
     std::vector<double> read_requests, write_requests, write_sectors, stored_lines;
 };
 

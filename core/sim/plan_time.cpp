@@ -25,7 +25,7 @@ struct PlannedAccess {
     std::uint32_t waits_for = 0;  // as TraceEvent
 };
 
-// Of a thread that loads so many elements at a time, about.
+// Registers of a thread that loads this many elements at a time, about.
 std::uint32_t registers_for(const Program& program, std::uint32_t elements) {
     constexpr std::uint32_t others = 16, most = 255;
     std::uint32_t words = 0;
@@ -71,7 +71,7 @@ std::uint64_t block_step(const Instruction& one, const LaunchOrder& order) {
     return 1;
 }
 
-// How much further each lane of one access is than that of the other; none where lanes differ.
+// The distance of each lane of one access from that of the other; none where lanes differ.
 std::optional<std::uint64_t> moved_by(const WarpAccess& from, const WarpAccess& to) {
     if (from.active_lanes != to.active_lanes || from.width_bytes != to.width_bytes)
         return std::nullopt;
@@ -85,7 +85,7 @@ std::optional<std::uint64_t> moved_by(const WarpAccess& from, const WarpAccess& 
     return all.value_or(0);
 }
 
-// Blocks of which each accesses what the one before it did, so many bytes further on.
+// Blocks whose accesses are those of the block before, a fixed number of bytes further on.
 struct BlockRun {
     WarpAccess access;  // of the first one
     std::uint64_t bytes = 0;
@@ -191,7 +191,7 @@ class PlanFeed {
                 sample.of_line[one.line] += access.kind == AccessKind::store ? 1 : sectors;
         }
     }
-    // What the drawn warps come to, of the kind's exact sum where there is one.
+    // The total of the drawn warps, scaled to the kind's exact sum where there is one.
     double total(Counter counter, AccessKind kind, std::uint32_t site,
                  double SiteSample::*what) const {
         double of_kind = 0;
@@ -224,7 +224,7 @@ class PlanFeed {
         return all;
     }
 
-    // Of a warp's element: lines of all instructions.
+    // Lines of a warp's element: of all instructions.
     double lines_of_element() const {
         double lines = 0;
         for (const SiteSample& one : samples_) lines += one.lines / static_cast<double>(drawn_);
@@ -277,7 +277,7 @@ class PlanFeed {
             events.events.push_back(event);
             if (plan_.program.instructions[one.site].kind == AccessKind::load) last_load = number;
         }
-        // What was loaded is used.
+        // Waits for loaded values, which are used now.
         events.events.push_back({.number = number, .waits_for = last_load, .cost = cost});
         return events;
     }
@@ -320,7 +320,7 @@ class PlanFeed {
         stream.cut(begin);
         return stream.sample();
     }
-    // What all sites access that are like this one.
+    // Feeds the accesses of all sites that resemble this one.
     void feed(L2Stream& stream, const std::vector<PlannedAccess>& planned, std::uint32_t site,
               std::uint64_t begin, std::uint64_t end) {
         const std::uint64_t step = block_step(plan_.program.instructions[site], order_);

@@ -1,5 +1,5 @@
-// How long the launch of a plan takes and what its caches do, simulated as kernels are: its
-// accesses are evaluated from formulas instead of executed, what it issues is estimated from them.
+// The time of a plan's launch and the traffic of its caches, simulated as for kernels: its accesses
+// are evaluated from formulas instead of executed, its issued instructions are estimated from them.
 #pragma once
 
 #include <optional>
@@ -12,8 +12,8 @@
 
 namespace coalprof {
 
-// Of a plan all of whose arrays are in global memory. `readings` hold the exact sectors; what they
-// lack is added, with the duration.
+// For a plan all of whose arrays are in global memory. `readings` hold the exact sectors; missing
+// ones are added, with the duration.
 Estimates add_plan_time(const Plan& plan, const Machine& machine, const Rates& rates, bool is_warm,
                         Readings& readings);
 

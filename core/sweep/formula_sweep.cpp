@@ -44,7 +44,7 @@ std::vector<std::int64_t> values_in_cell(const std::vector<FormulaParameter>& pa
     return values;
 }
 
-// Of one formula. The keys stand beside each other in a result: none may come twice.
+// For one formula. The keys are side by side in a result: none may come twice.
 void require_own_names(const FormulaSweep& sweep) {
     const auto& parameters = sweep.parameters;
     for (std::size_t k = 0; k < parameters.size(); ++k) {
@@ -73,7 +73,7 @@ void require_that_all_occur(const ParsedFormula& formula) {
                              "every point would be the same: leave it out");
 }
 
-// Of formulas that were typed: those of a file need not all follow what was typed for the set.
+// For typed formulas: those of a file need not all follow what was typed for the set.
 void require_that_op_decides(const std::vector<FormulaSweep>& set,
                              const std::vector<std::shared_ptr<const ParsedFormula>>& formulas) {
     const FormulaSweep& first = set.front();
@@ -97,7 +97,7 @@ std::shared_ptr<const ParsedFormula> parsed(const FormulaSweep& sweep) {
     return formula;
 }
 
-// What the launch does: --op, or what the instructions say themselves, "load+shared.store".
+// The op of the launch: --op, or what the instructions name themselves, "load+shared.store".
 std::string op_of(const FormulaSweep& sweep, const ParsedFormula& formula) {
     std::vector<std::string> ops;
     for (const FormulaAccess& access : formula.accesses) {
@@ -109,7 +109,7 @@ std::string op_of(const FormulaSweep& sweep, const ParsedFormula& formula) {
     return fmt::format("{}", fmt::join(ops, "+"));
 }
 
-// What the accesses have, "f32x4+f64": --type, or what they say themselves.
+// The types of the accesses, "f32x4+f64": --type, or what they name themselves.
 std::string types_of(const ParsedFormula& formula, ElementType type) {
     std::vector<std::string_view> types;
     for (const FormulaAccess& access : formula.accesses)
@@ -119,7 +119,8 @@ std::string types_of(const ParsedFormula& formula, ElementType type) {
     return fmt::format("{}", fmt::join(types, "+"));
 }
 
-// What --size counts: elements of --type, or of the widest access where each says its own type.
+// The type that --size counts: elements of --type, or of the widest access where each names its
+// type.
 ElementType sized_type(const ParsedFormula& formula, ElementType type) {
     std::optional<ElementType> widest;
     for (const FormulaAccess& access : formula.accesses) {
@@ -129,7 +130,7 @@ ElementType sized_type(const ParsedFormula& formula, ElementType type) {
     return widest.value_or(type);
 }
 
-// What is thrown of a formula in a file says where it stands there.
+// Adds the line of a formula's file to exceptions.
 template <typename Work>
 auto located(const FormulaSweep& sweep, Work work) {
     if (!sweep.place.is_in_file()) return work();
@@ -140,8 +141,8 @@ auto located(const FormulaSweep& sweep, Work work) {
     }
 }
 
-// What is told of a set: dimensions of blocks that have one go without saying, and so do those of
-// grids that nobody asked for. Sizes that follow from swept grids each point tells for itself.
+// The shapes that a result of a set states: blocks and grids that nobody asked for are left out.
+// Each point states sizes that follow from swept grids.
 struct ToldShapes {
     bool blocks = false;
     bool grids = false;
@@ -161,7 +162,7 @@ void add_dimensions(NamedValues& values, std::string_view key, const Dimensions&
     values.emplace_back(fmt::format("{}_z", key), dimensions.z);
 }
 
-// What every formula has, each in its own way, but for what is swept.
+// The settings of every formula, except those that are swept.
 NamedValues own_settings(const FormulaSweep& sweep, const ToldShapes& told) {
     const Sweep& settings = sweep.settings;
     const std::vector<Axis>& axes = settings.axes;
@@ -186,7 +187,7 @@ NamedValues own_settings(const FormulaSweep& sweep, const ToldShapes& told) {
     return values;
 }
 
-// The settings of each formula of a set, and which of them all have alike.
+// The settings of each formula of a set, and which of them all share.
 struct SetSettings {
     std::vector<NamedValues> of_each;
     std::vector<bool> are_shared;
@@ -203,7 +204,8 @@ SetSettings settings_of(const std::vector<FormulaSweep>& set) {
     return settings;
 }
 
-// Counters are read with these in mind: where formulas differ in them, each point tells its own.
+// Counters are read with these in mind: where formulas differ in them, they become parameters of
+// points.
 bool belongs_to_points(std::string_view setting) { return setting == "op" || setting == "type"; }
 
 }  // namespace

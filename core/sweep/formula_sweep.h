@@ -23,7 +23,7 @@ struct FormulaParameter {
 };
 
 struct FormulaSweep {
-    std::string name;  // tells it from others of a set; empty: the only one
+    std::string name;  // its name within a set; empty: the only one
     std::string text;
     TextPlace place;  // of the text; in no file: typed on the command line
     std::vector<FormulaParameter> parameters;
@@ -89,7 +89,7 @@ ParsedFormula tree_of(const FormulaSweep& sweep);
 // The types of its accesses, "f32x4+f64".
 std::string types_of(const FormulaSweep& sweep);
 
-// Of several formulas with the same parameters each keeps those that occur in it; `occurs` says
+// With several formulas that share parameters, each keeps those that occur in it; `occurs` says
 // which did. Throws UsageError for a formula that cannot be read.
 void keep_occurring(FormulaSweep& sweep, std::vector<bool>& occurs);
 

@@ -19,7 +19,7 @@
 namespace coalprof {
 namespace {
 
-// Ends the reading of a file behind its head.
+// Ends the reading of a file after its head.
 struct HeadWasRead {
     ResultHead head;
 };
@@ -74,7 +74,7 @@ void require_same_sweep(const ShardFile& first, const ShardFile& file) {
                                      shown(first.path), shown(file.path), text));
 }
 
-// What --shard and its value were, if any, is not what the whole was asked for.
+// Removes --shard and its value, since the whole was asked for without them.
 std::vector<std::string> without_shard(const std::vector<std::string>& argv) {
     std::vector<std::string> words;
     for (std::size_t i = 0; i < argv.size(); ++i) {
@@ -86,7 +86,7 @@ std::vector<std::string> without_shard(const std::vector<std::string>& argv) {
     return words;
 }
 
-// What is true of the GPUs of all shards.
+// The facts that the GPUs of all shards share.
 NamedValues common(const NamedValues& one, const NamedValues& other) {
     NamedValues both;
     for (const auto& [name, value] : one)
@@ -101,7 +101,7 @@ void drop_shard(NamedValues& values) {
     });
 }
 
-// How many points this shard has where none is lacking. Each of several GPUs has all of them.
+// The number of this shard's points where none is missing. Each of several GPUs has all of them.
 std::uint64_t points_of(const ShardFile& file) {
     const Shard shard{file.index, file.count};
     const auto all = static_cast<std::uint64_t>(file.points);
@@ -131,7 +131,7 @@ class PointsOfShard : public ResultSink {
     }
     void finish(const ResultTail& ended) override { tail = ended; }
 
-    // How many points it lacks.
+    // The number of missing points.
     std::uint64_t lacking() {
         const std::span own(seen_.begin() + static_cast<std::ptrdiff_t>(first_), seen_.end());
         std::ranges::sort(own);

@@ -24,7 +24,7 @@ class ShardMerge {
     ShardMerge(const std::vector<std::string>& paths, bool allows_missing);
     // Every point of every shard; partial or interrupted where one of them is, or one is missing,
     // or lacks points. Throws what the sink throws, and UsageError where a shard has more points
-    // than it can, one of them twice, or another result behind them.
+    // than it can, one of them twice, or another result after them.
     Status write(ResultSink& sink) const;
 
  private:

@@ -29,9 +29,9 @@ class PointSource {
  public:
     virtual ~PointSource() = default;
 
-    // How many points there are, where that is known before the last of them.
+    // The number of points, where that is known before the last of them.
     virtual std::optional<std::uint64_t> size() const { return std::nullopt; }
-    // Whether they differ in settings that are held against each other at the end.
+    // True if they differ in settings that are compared with each other at the end.
     virtual bool compares_settings() const { return false; }
 
     // Before anything else: what would make a result pointless is thrown here.

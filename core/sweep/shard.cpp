@@ -72,8 +72,8 @@ class LaunchedShard {
         if (!task) return std::nullopt;
         return typed_count_ ? task_of_known_array(*task) : task_of_whole_array(*task);
     }
-    // Slurm tells of the tasks that were submitted together. Where one of 1-8 is submitted again,
-    // it is alone. Tasks 1-2 that are submitted again cannot be told from an array of two.
+    // Slurm names the tasks that were submitted together. Where one of 1-8 is submitted again, it
+    // is alone. Tasks 1-2 that are submitted again cannot be distinguished from an array of two.
     Shard task_of_whole_array(std::uint64_t task) const {
         const auto count = number("SLURM_ARRAY_TASK_COUNT");
         const auto first = number("SLURM_ARRAY_TASK_MIN");

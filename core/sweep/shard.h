@@ -1,5 +1,5 @@
 // Parts of a sweep, for several GPUs, hosts or jobs: I of N, each a run of neighbouring points, so
-// that the results one behind the other are the result of the whole.
+// that the results one after the other are the result of the whole.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@ struct Shard {
     std::uint64_t index = 1;  // from 1
     std::uint64_t count = 1;
 
-    // Points first() to end() - 1 of so many are this shard's.
+    // Points first() to end() - 1 of `points` are this shard's.
     std::uint64_t first(std::uint64_t points) const;
     std::uint64_t end(std::uint64_t points) const { return Shard{index + 1, count}.first(points); }
     std::string text() const;  // "2/4"
 };
 
-// How the environment is asked for a variable; nullptr where it is not set.
+// Looks up an environment variable; nullptr where it is not set.
 using GetVariable = std::function<const char*(const char* name)>;
 
 // "2/4"; "auto": what Slurm, Open MPI, PMI, PMIx, or an indexed Job of Kubernetes say in the

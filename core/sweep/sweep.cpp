@@ -72,7 +72,7 @@ void set_values(Sweep& sweep, const PatternInfo& pattern, const std::string& tex
     sweep.values_unit = ValueUnit::of_parameter;
     const bool are_elements = pattern.unit == "elements";
     const bool are_bytes = pattern.unit == "bytes";
-    // Of several types the widest: whole elements of it are whole elements of all.
+    // The widest of several types: whole elements of it are whole elements of all.
     std::uint32_t width = bytes_of(sweep.launch.type);
     for (const Axis& axis : sweep.axes)
         for (const AxisValue& value : axis.values) {
@@ -129,7 +129,7 @@ void SweepPoints::make(PlannedPoint& point) const {
     require_grid(plan);
     require_walkable(plan);
     finish_point(point, sweep_, std::move(choice), point.number / launches_);
-    // What follows from the rest is no part of the name.
+    // Values that follow from the rest are no part of the name.
     if (pattern_.typed_in_elements)
         point.parameters.emplace_back("row_elements", value / bytes_of(plan.type));
     if (const auto pitch = plan.pattern == "transpose" ? tile_pitch(plan.options, plan.type)
@@ -147,7 +147,7 @@ SweepFacts describe_sweep(const Sweep& sweep) {
     const ChosenLaunch& launch = sweep.launch;
     const LaunchShape settled =
         size_varies ? launch.shape : settled_shape(launch.shape, launch.type);
-    // What is swept each point says for itself.
+    // Each point states swept values itself.
     const auto is_single = [&](std::string_view key) { return !has_axis(sweep.axes, key); };
     SweepFacts facts{
         .pattern = sweep.pattern,
@@ -296,7 +296,7 @@ void finish_point(PlannedPoint& point, const Sweep& sweep, ChosenLaunch launch,
     for (const NamedValues& more : {point.scope, point.settings})
         point.parameters.insert(point.parameters.end(), more.begin(), more.end());
     point.name = name_of_point(point.parameters);
-    // What the split leaves for L1 follows from the carveout and is no part of the name.
+    // The rest that the split leaves for L1 follows from the carveout and is no part of the name.
     if (has_axis(sweep.memory_axes, "carveout"))
         point.parameters.emplace_back("l1_kib", l1_kib_of(machine, launch.carveout));
 }

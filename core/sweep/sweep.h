@@ -15,10 +15,10 @@
 
 namespace coalprof {
 
-// What plain numbers of a parameter count, where that is not what the pattern takes.
+// The unit of plain numbers of a parameter, where that is not the pattern's.
 enum class ValueUnit : std::uint8_t { of_parameter, elements, bytes };
 
-// What the user asked for; `values` and `machines` hold at least one entry.
+// The sweep that the user asked for; `values` and `machines` hold at least one entry.
 struct Sweep {
     std::string pattern;
     std::vector<std::uint64_t> values;
@@ -28,9 +28,9 @@ struct Sweep {
     std::vector<Axis> axes;         // of the launch and the pattern
     std::vector<Axis> memory_axes;  // settings of memory: what these cost is compared
     std::vector<Machine> machines;
-    // Of several GPUs the one that measures: a parameter of its points.
+    // The GPU that measures, one of several: a parameter of its points.
     std::optional<int> device;
-    // The pitch in bytes of rows of so many bytes on the device present; none: the usual one.
+    // The pitch in bytes of rows of `row_bytes` on the device present; none: the usual one.
     std::function<std::uint64_t(std::uint64_t row_bytes)> auto_pitch;
 };
 
@@ -65,10 +65,10 @@ SweepFacts describe_sweep(const Sweep& sweep);
 
 // Every machine with every combination of the settings.
 std::uint64_t count_of_settings(const Sweep& sweep);
-// Whether a grid decides the size, and it or what it is multiplied with is swept: then each point
-// says its own.
+// True if a grid decides the size, and it or a factor of the size is swept: then each point states
+// its size.
 bool size_follows_axes(const Sweep& sweep);
-// Whether points differ in their grids.
+// True if points differ in their grids.
 bool grid_varies(const Sweep& sweep);
 
 // Where variants with a tile and one without are swept and a tile is given: one axis of both, in
@@ -88,14 +88,14 @@ void add_device(PlannedPoint& point, const Sweep& sweep);
 // most_range_points.
 void require_reasonable_count(const Sweep& sweep, std::uint64_t values);
 
-// Throws UsageError for a launch of which the model would have to walk so many warps that it took
-// longer than anybody waits (core/pattern/walk_limit.h).
+// Throws UsageError for a launch of which the model would have to walk more warps than anybody
+// waits for (core/pattern/walk_limit.h).
 void require_walkable(const Plan& plan);
 
 // The settings that take one value, for the description of the sweep.
 NamedValues single_settings(const Sweep& sweep);
 
-// Whether points have something else of this name, so that no variable of a formula can have it.
+// True if points use this name otherwise, so that no variable of a formula can have it.
 bool is_taken_name(std::string_view name);
 
 }  // namespace coalprof

@@ -12,7 +12,7 @@
 namespace coalprof {
 namespace {
 
-// To make a point takes 1 us or more: so many are worth another thread.
+// Making a point takes 1 us or more: this many are worth another thread.
 constexpr std::uint64_t most_points_together = 64;
 
 }  // namespace

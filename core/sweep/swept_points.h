@@ -1,4 +1,4 @@
-// What all sweeps share: the number of points is known, and each can be made on its own.
+// The part that all sweeps share: the number of points is known, and each can be made separately.
 #pragma once
 
 #include <cstdint>

@@ -46,7 +46,7 @@ std::vector<WarpOp> ops_in_warps_file(const std::string& file, const NpyWarps& n
         for (WarpOp op; ops.size() < warp_ops().size() && reader.next_op(op);)
             if (std::find(ops.begin(), ops.end(), op) == ops.end()) ops.push_back(op);
     } catch (const UsageError&) {
-        // Whoever reads the lines themselves comes to it, and tells.
+        // The reader of the lines themselves reports it.
     }
     bytes->rewind();
     return ops;
@@ -172,7 +172,7 @@ std::unique_ptr<ByteSource> lines_of_npy(std::unique_ptr<ByteSource> source,
 
 namespace {
 
-// What a line is counted by: its kind, and what one request of it takes.
+// The key of a line's bin: its kind, and the cost of one request of it.
 struct BinKey {
     std::string_view op;
     std::string_view unit;

@@ -43,7 +43,7 @@ class WarpsSource : public PointSource {
     bool is_ready() override { return bytes_->can_rewind() || fetch(Wait::no); }
 
  private:
-    // Whether a line is at hand.
+    // True if a line is available.
     bool fetch(Wait wait);
 
     std::string name_;
@@ -55,9 +55,9 @@ class WarpsSource : public PointSource {
     std::uint64_t points_ = 0;
 };
 
-// The instructions that lines of the file name; all that there are for what can be read only once
-// (a pipe). Ends without a word at the first line that does not fit up to its op; what stands
-// behind the op is not looked at. Throws as WarpsSource does.
+// The instructions that lines of the file name; every instruction for input that can be read only
+// once (a pipe). Ends silently at the first line that does not fit up to its op; text after the op
+// is not read. Throws as WarpsSource does.
 std::vector<WarpOp> ops_in_warps_file(const std::string& file, const NpyWarps& npy = {});
 
 // The lines of a warps file added up: one point for all of them, and one for each number of sectors

@@ -85,7 +85,7 @@ class FileSource : public ByteSource {
     }
 
  private:
-    // Whether the reading is to stop. Signals are let in only while poll() waits: none can come
+    // True if the reading must stop. Signals are let in only while poll() waits: none can come
     // between the look at the flag and the wait, which would then last until there is input.
     bool wait_for_input() {
         const SignalsHeld held;

@@ -18,14 +18,14 @@ class ByteSource {
     // Fills the front of `into` with what there is, waiting only when there is nothing, and answers
     // how many bytes; 0 is the end. Throws Error when the input cannot be read.
     virtual std::size_t read(std::span<char> into) = 0;
-    // Whether the input can be read twice: regular files yes, pipes and terminals no.
+    // True if the input can be read twice: regular files yes, pipes and terminals no.
     virtual bool can_rewind() const = 0;
     // Back to where reading began. Only when can_rewind().
     virtual void rewind() = 0;
 };
 
-// Reads `text`, which must outlive the source. With `block_bytes`, at most so many at a time, as a
-// pipe does.
+// Reads `text`, which must outlive the source. With `block_bytes`, at most that many at a time, as
+// a pipe does.
 std::unique_ptr<ByteSource> bytes_of_text(std::string_view text,
                                           std::size_t block_bytes = std::string_view::npos);
 

@@ -1,6 +1,6 @@
-// How a user's text is echoed and how errors are printed (interface: one sentence, the offending
-// text with a caret, a hint). Whatever bytes came in, what goes out is valid UTF-8 of bounded
-// length without control characters.
+// Printing of errors and of a user's text in them (interface: one sentence, the offending text with
+// a caret, a hint). For any input bytes, the output is valid UTF-8 of bounded length without
+// control characters.
 #pragma once
 
 #include <cstddef>

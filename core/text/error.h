@@ -34,7 +34,7 @@ class Error : public std::runtime_error {
     ExitCode code_;
 };
 
-// What the user typed is wrong: a sentence, the offending text with the position of a caret below
+// An error in the user's input: a sentence, the offending text with the position of a caret below
 // it (npos: no caret), and a hint. All three are shown; see describe().
 class UsageError : public Error {
  public:

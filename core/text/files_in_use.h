@@ -1,6 +1,6 @@
-// Which files a command reads and which it writes, by what they are and not what they are called:
-// what is read is never written. Whatever opens a file notes it here (byte_source.h for reading,
-// core/write for writing), so that no option can forget to.
+// The files that a command reads and those that it writes, by identity and not by name: an input is
+// never written. Whatever opens a file notes it here (byte_source.h for reading, core/write for
+// writing), so that no option can forget to.
 #pragma once
 
 #include <sys/types.h>
@@ -49,7 +49,7 @@ class OutputClaim {
         std::optional<FileIdentity> part =
             {};  // and where an interrupted run's part of it would go
     };
-    // `name` is for people; `place`, the absolute path, tells outputs apart that are not there yet.
+    // `name` is for people; `place`, the absolute path, identifies outputs that are not there yet.
     // Throws UsageError where a file is an input, or another output goes to the same place.
     OutputClaim(std::string name, std::string place, const Files& files);
     ~OutputClaim();

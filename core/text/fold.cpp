@@ -12,7 +12,7 @@ namespace coalprof {
 
 namespace {
 
-// Of a word that must be cut: what a line has room for, but at least a character.
+// The first part of a word that must be cut: what fits a line, but at least a character.
 std::string_view first_part(std::string_view word, std::size_t columns) {
     const std::string_view part = beginning(word, columns);
     return part.empty() && !word.empty() ? word.substr(0, first_utf8_char(word).bytes) : part;

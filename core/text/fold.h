@@ -23,17 +23,17 @@ std::vector<std::string> folded(std::string_view text, const Folding& folding);
 // The lines, each ended by a newline.
 std::string folded_text(std::string_view text, const Folding& folding);
 
-// Lines as services read them that show logs: GitHub takes one that begins with "::", behind
-// whatever blanks, for a command, Azure and TeamCity one that begins with "##". A name that a
-// result holds may stand there, in a table's first column or where a sentence is folded.
+// Lines that services which show logs take for commands: GitHub those that begin with "::", after
+// any blanks, Azure and TeamCity those with "##". A name in a result may begin like that, in a
+// table's first column or where a sentence is folded.
 
-// Whether `line` begins so.
+// True if `line` begins like that.
 bool begins_like_command(std::string_view line);
 
 // `text` with a backslash in front of each such beginning.
 std::string without_commands(std::string_view text);
 
-// How far a run is, in a line of text.
+// The progress of a run, in a line of text.
 
 // "12 of 33 points, 4.1 a second, 5 s left". `all`: none where it is not known how many will come.
 std::string progress_text(std::uint64_t done, std::optional<std::uint64_t> all, double seconds);

@@ -96,7 +96,7 @@ std::optional<std::string_view> nearest(std::string_view word,
         const std::size_t allowed = longer / 3;
         if (longer - shorter > allowed) continue;
         const std::size_t distance = edit_distance(word, candidate);
-        // Of equally near ones the one that begins alike: h20 is h200 rather than k20.
+        // The one with the same beginning of equally close ones: h20 is h200 rather than k20.
         const std::size_t beginning = common_beginning(word, candidate);
         if (distance > allowed) continue;
         if (best && (distance > best_distance ||

@@ -1,4 +1,4 @@
-// "a, b, c and 12 more": names for a message, of which the first few are told.
+// "a, b, c and 12 more": names for a message, of which the first few are listed.
 #pragma once
 
 #include <cstddef>
@@ -32,13 +32,14 @@ std::vector<std::string> split_list(std::string_view text, std::string_view opti
 
 // "Did you mean": the nearest of the words that exist to the one that was typed.
 
-// The candidate that `word` most probably means, or none when nothing is near: at most one edit
+// The candidate that `word` most probably means, or none when nothing is close: at most one edit
 // (insert, drop, replace, swap two neighbours) per three characters, capitals ignored; or `word`
-// begins exactly one candidate. Of equals the first. Cost is bounded however long `word` is.
+// begins exactly one candidate. The first of equally close ones. Cost is bounded however long
+// `word` is.
 std::optional<std::string_view> nearest(std::string_view word,
                                         std::span<const std::string_view> candidates);
 
-// "unknown pattern 'stirde'. Did you mean 'stride'?"; with nothing near, the candidates are listed
+// "unknown pattern 'stirde'. Did you mean 'stride'?"; with nothing close, the candidates are listed
 // where a line can hold them. `what` names the kind of word: "pattern", "op", "--type".
 std::string unknown_word(std::string_view what, std::string_view word,
                          std::span<const std::string_view> candidates);

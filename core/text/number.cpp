@@ -56,7 +56,7 @@ std::string told(const UnitStep& unit) {
     return fmt::format("'{}' ({})", unit.unit, counted(bytes_of(unit), "byte"));
 }
 
-// What an unknown unit may have meant: 'K' and 'KB' both the power of two and that of ten.
+// The likely meaning of an unknown unit: for 'K' and 'KB' both the power of two and that of ten.
 std::string suggestion(std::string_view word) {
     std::string prefix = lower(word);
     const bool binary = prefix.ends_with("ib");

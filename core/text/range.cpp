@@ -24,7 +24,7 @@ std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) {
 // Values below 0 are kept as the 64 bits of their two's complement, in which distances and steps
 // come out right.
 enum class Signs : std::uint8_t { none, minus };
-// Whether a value may have a unit: 4KiB.
+// True if a value may have a unit: 4KiB.
 enum class Units : std::uint8_t { none, sizes };
 
 constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -197,7 +197,7 @@ class RangeParser {
     std::size_t first_without_unit_ = none;
     std::size_t at_ = 0;
     std::size_t piece_at_ = 0;
-    std::string_view last_mark_;   // the mark that the reader stands behind
+    std::string_view last_mark_;   // the mark before the reader's position
     std::string_view may_follow_;  // the marks that may come next
 };
 
@@ -276,7 +276,7 @@ Range parse_range_of_sizes(std::string_view text, std::string_view option) {
 }
 
 std::vector<std::uint64_t> parse_size_list(std::string_view text, std::string_view option) {
-    // One size has errors of its own, with all that a unit may have meant.
+    // A single size has separate errors, with all that a unit may have meant.
     if (text.find_first_of(",:*") == text.npos && text.find("..") == text.npos)
         return {parse_size_bytes(text, option)};
     std::vector<std::uint64_t> sizes = parse_sized_range(text, option).values;

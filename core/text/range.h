@@ -1,6 +1,6 @@
-// What `--range` says: 0..32 (both ends included), 0..128:4 (step), 1..1024*2 (factor), 1,2,4,8, 7,
-// and mixtures by comma. The count is arithmetic: no range, however long, is ever walked to be
-// refused.
+// The values of `--range`: 0..32 (both ends included), 0..128:4 (step), 1..1024*2 (factor),
+// 1,2,4,8, 7, and mixtures by comma. The count is arithmetic: no range, however long, is ever
+// walked to be refused.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace coalprof {
 // The points that one range may have: more is a slip of the finger, not a sweep.
 inline constexpr std::uint64_t most_range_points = 100'000;
 
-// Of all counts; 2^64 - 1 where it is more. What several lists make together is counted before it
-// is made.
+// The product of all counts; 2^64 - 1 where it is more. The size of several lists together is known
+// before they are made.
 std::uint64_t saturating_product(std::initializer_list<std::uint64_t> counts);
 
 class Range {
@@ -38,7 +38,7 @@ class Range {
 
     // As typed: values that come twice count twice.
     std::uint64_t count() const { return count_; }
-    // Whether it has the value, of parse_signed_range() its 64 bits. Walks no range.
+    // True if it has the value, of parse_signed_range() its 64 bits. Walks no range.
     bool contains(std::uint64_t value) const;
     // In the order typed, each value once, where it came first: pieces may overlap
     // (0..32,16..128:16).

@@ -62,7 +62,7 @@ std::vector<std::string_view> split_outside(std::string_view text, std::string_v
     return parts;
 }
 
-// Of "void f<int>(float*)" the "f<int>"; of a lambda nothing. An argument has no result.
+// "f<int>" from "void f<int>(float*)"; nothing from a lambda. An argument has no result.
 std::string_view without_result_and_parameters(std::string_view text, bool is_argument) {
     text = trimmed(text.substr(0, find_outside(text, "(")));
     for (std::size_t at; !is_argument && (at = find_outside(text, " ")) != text.npos;)
@@ -80,7 +80,7 @@ std::string short_arguments(std::string_view text, int depth, std::string* wrapp
     std::string all;
     for (const std::string_view argument : split_outside(text, ",")) {
         const std::string one = short_argument(trimmed(argument), depth);
-        // Of libraries' launches: where the operands are, not what is done with them.
+        // Libraries pass operand pointers like this; they say nothing about the operation.
         if (one.starts_with("array<char*")) continue;
         if (wrapped) *wrapped = one.ends_with('>') ? one : std::string();
         all += (all.empty() ? "" : ", ") + one;

@@ -11,7 +11,7 @@ std::string demangled(const std::string& name);
 // A kernel's own name, of its symbol: without its result, template arguments and parameters.
 std::string kernel_name(const std::string& symbol);
 
-// The same with what tells instances of a template apart, for people:
+// The same with the arguments that distinguish instances of a template, for people:
 // "vectorized_elementwise_kernel<4, MulFunctor<float>>", "transpose(float32[:, :], ...)" of Numba.
 std::string short_kernel_name(const std::string& symbol);
 

@@ -10,7 +10,7 @@ namespace coalprof {
 
 namespace {
 
-// So many behind the point that four digits are shown, and all that stand in front of it.
+// Decimals such that four digits are shown, and all digits of the whole part.
 int decimals_of(double value) {
     constexpr int significant_digits = 4;
     const int before_point = value < 1 ? 1 : static_cast<int>(std::floor(std::log10(value))) + 1;

@@ -37,7 +37,7 @@ std::string bytes_text(std::uint64_t bytes);
 
 // Times as results write them.
 
-// Of "2026-11-22T19:22:40Z" the seconds since 1970; none of any other text.
+// Seconds since 1970 from "2026-11-22T19:22:40Z"; none from any other text.
 std::optional<std::int64_t> seconds_since_1970(const std::string& utc);
 
 }  // namespace coalprof

@@ -1,5 +1,5 @@
-// What utf8proc knows of UTF-8: decoding, validity, and how many terminal columns a character
-// takes. wcwidth() is not used: it asks the locale.
+// UTF-8 through utf8proc: decoding, validity, and the number of terminal columns of a character.
+// wcwidth() is not used: it asks the locale.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace coalprof {
 
-// Of the letters A to Z only, whatever the locale.
+// For the letters A to Z only, whatever the locale.
 constexpr char ascii_lower(char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
