@@ -23,7 +23,7 @@ struct Obstacle {
     std::string_view sentence;
 };
 
-// What CUPTI can hold against a device before anything is tried.
+// The reasons for which CUPTI refuses a device before anything is tried.
 constexpr std::array obstacles{
     Obstacle{&CUpti_Profiler_DeviceSupported_Params::architecture,
              "counters need a GPU of compute capability 7.5 or higher"},
@@ -126,9 +126,9 @@ class PointReader {
 
     // The hardware counts all passes that it makes, and those that waited among its conflicts.
     // Where the difference is none of these, instrumented code is wrong: it judges groups of lanes
-    // of wide loads by themselves where the hardware judges the warp. On an H100 the two differed
-    // in 100 of 16,000 random launches; wherever all three counts were printed, the hardware's was
-    // what the model says (2026-11-22, docs/measurements/h100/grids.txt).
+    // of wide loads separately where the hardware judges the warp. On an H100 the two differed in
+    // 100 of 16,000 random launches; wherever all three counts were printed, the hardware's was the
+    // model's (2026-11-22, docs/measurements/h100/grids.txt).
     static double waiting_of(double passes, double conflicts, double without_waiting) {
         const double waiting = passes - without_waiting;
         return waiting < 0 || waiting > conflicts ? 0 : waiting;

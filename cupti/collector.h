@@ -1,12 +1,12 @@
-// The CounterCollector of CUPTI. No CUDA types: this is what cli/wiring includes.
+// The CounterCollector of CUPTI. No CUDA types: cli/wiring includes this.
 //
 // A sweep takes one session for the hardware counters, and a second one for those that CUPTI can
 // only get by patching the code (unique bytes), so that a failure of the second costs nothing of
 // the first. Each is one Start..Stop per pass with one user range per point.
 //
-// Collectors of several GPUs live side by side, on threads of their own. One at a time asks CUPTI
-// for something: its calls are not safe from several threads. On two H100 the chip of one GPU came
-// back as "Unknown" while the other was asked for (CUPTI 13.0, 2026-11-22).
+// Collectors of several GPUs live side by side, each on its thread. Only one at a time calls CUPTI:
+// its calls are not safe from several threads. On two H100 the chip of one GPU came back as
+// "Unknown" while the other was asked for (CUPTI 13.0, 2026-11-22).
 #pragma once
 
 #include <cstdint>
@@ -94,7 +94,7 @@ class CuptiCollector : public CounterCollector {
 
 // Loads CUPTI, so that make_collector() finds it loaded. Nearly all of it is the 55 ms of CPU time
 // that dlopen takes for libnvperf_host.so (13.0, x86-64 container without a GPU, 2026-11-21); it
-// can be spent on another thread while the driver starts. What fails is told by make_collector().
+// can be spent on another thread while the driver starts. make_collector() reports failures.
 void load_cupti_early() noexcept;
 
 // The collector of this process's driver and CUPTI, loaded now. Destroy it before the context that

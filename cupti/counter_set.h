@@ -35,7 +35,7 @@ struct CountedSweep {
     const std::function<void(std::size_t)>& work;
 };
 
-// What one point gave: one value per metric (NaN: the GPU could not count it), or why there is
+// The values of one point: one value per metric (NaN: the GPU could not count it), or why there is
 // none. `failure` lives as long as the program.
 struct PointValues {
     std::vector<double> values;
@@ -44,7 +44,7 @@ struct PointValues {
 
 struct SweepValues {
     std::vector<PointValues> points;
-    // Why the sweep ended before its last point, kept like `failure`; empty: it did not.
+    // The reason why the sweep ended before its last point, kept like `failure`; empty: it did not.
     std::string_view ended_because;
     bool device_lost = false;  // ended by a launch that took the GPU away, not by CUPTI
     bool has_values() const;

@@ -1,4 +1,4 @@
-// What CUPTI's result codes mean for a user, and what to do about each. CUPTI's own texts are not
+// The meaning of CUPTI's result codes for a user, and what to do about each. CUPTI's texts are not
 // used: cuptiGetErrorMessage has one for five codes only, cuptiGetResultString none for 36 and 37
 // (CUPTI 13.0).
 #pragma once
@@ -16,7 +16,7 @@ struct CuptiFailure {
     int code;
     std::string_view name;    // "CUPTI_ERROR_HARDWARE_BUSY"
     std::string_view reason;  // completes "cannot ...: "
-    std::string_view remedy;  // a sentence of its own
+    std::string_view remedy;  // a whole sentence
 };
 
 // Every result code of CUPTI 13.0 but success, in order of the codes.

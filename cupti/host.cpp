@@ -63,7 +63,7 @@ bool ChipMetrics::has(std::string_view metric) const {
 // it (13.0.85), so the name is looked at in two steps.
 std::optional<std::string> ChipMetrics::problem_with(const std::string& metric) const {
     if (!has(metric)) return fmt::format("{} has no metric {}", chip_, metric);
-    // What is added to a host object stays in it: a fresh one for each question.
+    // Metrics added to a host object stay in it: a fresh one for each question.
     const HostObject scratch(host_.api(), chip_);
     const int code = add_to_config(scratch, {metric});
     if (code == CUPTI_SUCCESS) return std::nullopt;

@@ -37,17 +37,17 @@ class HostObject {
     CUpti_Profiler_Host_Object* object_ = nullptr;
 };
 
-// What can be asked of one chip.
+// Queries about one chip's metrics.
 class ChipMetrics {
  public:
     ChipMetrics(const CuptiApi& api, std::string chip)
         : chip_(std::move(chip)), host_(api, chip_) {}
 
     const std::string& chip() const { return chip_; }
-    // Whether the chip has the metric; the part after the first '.' (its rollup) is not looked at.
+    // True if the chip has the metric; the part after the first '.' (its rollup) is not looked at.
     // Throws CountersError when CUPTI cannot say.
     bool has(std::string_view metric) const;
-    // Why the metric cannot be collected on this chip, as a sentence; none: it can.
+    // The reason why the metric cannot be collected on this chip, as a sentence; none: it can.
     std::optional<std::string> problem_with(const std::string& metric) const;
 
  private:

@@ -37,8 +37,8 @@ class Candidates {
         }
     }
 
-    // What the user named: a file, or a folder that should hold one. It need not exist: then
-    // loading it says so.
+    // The user's choice: a file, or a folder that should hold one. It need not exist: then loading
+    // it says so.
     void add_demanded(const fs::path& named) {
         std::error_code ignored;
         fs::path file = named;

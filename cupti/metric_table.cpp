@@ -314,7 +314,7 @@ class Planner {
         plan_.sources.push_back(std::move(source));
     }
 
-    // The counters that tell whether the launch made accesses other than `sole`.
+    // Counters that show whether the launch made accesses other than `sole`.
     std::vector<std::size_t> other_accesses(AccessSet sole) {
         std::vector<std::size_t> metrics;
         for (const Counter requests :

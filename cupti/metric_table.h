@@ -23,7 +23,7 @@ namespace coalprof {
 enum class MetricCost : std::uint8_t {
     base,          // fits the one hardware pass of the launch's basic counters
     extra,         // needs further hardware passes
-    instrumented,  // CUPTI patches the code; always a pass of its own, never timed
+    instrumented,  // CUPTI patches the code; always a separate pass, never timed
     derived,       // follows from other counters, at their cost
     elsewhere,     // not CUPTI's: the launcher measures it (time) or the plan says it
     never,         // CUPTI cannot give it on any chip
@@ -35,7 +35,7 @@ struct CounterMetrics {
     AccessSet concerns;  // the accesses of which at least one makes the counter meaningful
     std::array<std::string_view, 3> candidates{};  // with their rollups; empty: the end
     std::string_view note{};  // what to know about the value; for `never`: why not
-    // The metric does not tell accesses apart: it is an answer only if no other access was made.
+    // The metric does not distinguish accesses: it is an answer only if no other access was made.
     bool needs_sole_access = false;
     // Where the hardware counts waiting as well: how often it counts, waiting included, how many of
     // those it takes for conflicts, and how often instrumented code says that there is something to
@@ -49,7 +49,7 @@ struct CounterMetrics {
 std::span<const CounterMetrics> metric_table();
 const CounterMetrics& metrics_of(Counter counter);
 
-// What must be asked of CUPTI to answer `wanted` on one chip.
+// The metrics to ask of CUPTI for `wanted` on one chip.
 struct MetricPlan {
     struct Source {
         Counter counter;

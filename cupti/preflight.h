@@ -1,5 +1,5 @@
-// What `coalprof doctor` says about counters before any is read: where CUPTI is, whether this user
-// may read counters, and what else may hold them. No CUDA types.
+// The findings of `coalprof doctor` about counters before any is read: where CUPTI is, whether this
+// user may read counters, and what else may hold them. No CUDA types.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct Finding {
     std::string remedy;  // what to do; empty where there is nothing to do
 };
 
-// What the findings are made from. Tests plant a folder for `root`.
+// The facts from which the findings are made. Tests plant a folder for `root`.
 struct PreflightFacts {
     std::filesystem::path root = "/";  // of /proc, /dev and the container's signs
     std::map<std::string, std::string> environment;
@@ -34,10 +34,10 @@ PreflightFacts process_facts();
 
 // libcupti and libnvperf_host.so of this process, loaded for it.
 Finding find_cupti();
-// Whether the driver restricts counters to administrators, and whether this process is one.
+// Finds out if the driver restricts counters to administrators, and if this process is one.
 Finding find_permission(const PreflightFacts& facts);
 Finding find_container(const PreflightFacts& facts);
-// What marks a container; empty: nothing does.
+// The sign that this is a container; empty: none.
 std::string container_sign(const PreflightFacts& facts);
 // Profilers in this process's environment or running beside it (the processes that can be seen).
 Finding find_other_profilers(const PreflightFacts& facts);
@@ -46,13 +46,13 @@ Finding find_mig(const PreflightFacts& facts);
 Finding find_wsl(const PreflightFacts& facts);
 // Compute capability 7.5 or higher.
 Finding find_architecture(const PreflightFacts& facts);
-// Whether CUPTI's profiler starts on device `index`: the driver is asked, nothing is launched.
+// Tests if CUPTI's profiler starts on device `index`: the driver is asked, nothing is launched.
 Finding find_collector(int device_index);
 
 // All of the above but find_collector(), in this order.
 std::vector<Finding> preflight(const PreflightFacts& facts);
 
-// Whether the GPU is one whole or a share of one that a hypervisor hands out (vGPU): the driver's
+// Finds out if the GPU is whole or a share that a hypervisor hands out (vGPU): the driver's
 // management library NVML knows, and nothing else does before counters are refused.
 
 // The calls of NVML that are asked, and a struct so that a scripted fake can stand in. NVML's own

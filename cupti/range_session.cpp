@@ -187,7 +187,7 @@ std::optional<std::size_t> point_of_range(std::string_view name) {
     return point;
 }
 
-// The points [first, first + count) of a sweep, in a session of their own.
+// The points [first, first + count) of a sweep, in one session.
 class Chunk {
  public:
     Chunk(const RangeCollection& collection, const CountedSweep& sweep, std::size_t first,

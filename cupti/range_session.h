@@ -39,7 +39,7 @@ struct CollectedRange {
 // Every call throws CountersError when CUPTI refuses it.
 class RangeSession {
  public:
-    // Makes room for exactly `ranges` ranges per pass. `config` must outlive the session.
+    // Reserves exactly `ranges` ranges per pass. `config` must outlive the session.
     RangeSession(const CuptiApi& api, CUcontext context, const MetricConfig& config,
                  std::size_t ranges);
     ~RangeSession();
@@ -49,7 +49,7 @@ class RangeSession {
     void start();
     void push(const std::string& name);
     void pop();
-    // Whether the hardware has seen all passes.
+    // Returns true if the hardware has seen all passes.
     bool stop();
     // After a failure: ends an open range and an open pass, whatever CUPTI answers. Whether the
     // passes are complete even so.

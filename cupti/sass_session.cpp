@@ -44,7 +44,7 @@ SassSession::SassSession(const CuptiApi& api, CUcontext context, std::uint32_t d
             begin(sure_metrics);
         } catch (const CountersError&) {
             unset();
-            throw CountersError(shortage_);  // what came first tells why
+            throw CountersError(shortage_);  // the first error is the reason
         }
     }
 }

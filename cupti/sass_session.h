@@ -38,7 +38,7 @@ class SassSession {
     SassSession& operator=(const SassSession&) = delete;
 
     CUcontext context() const { return context_; }
-    // Why not all metrics are counted, a sentence; empty: they are.
+    // The reason why not all metrics are counted, a sentence; empty: they are.
     const std::string& shortage() const { return shortage_; }
     // The context's work has ended. Throws CountersError.
     std::vector<CountedInstruction> fetch();

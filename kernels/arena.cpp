@@ -43,7 +43,7 @@ struct Arena::Slot {
     std::uint64_t held_bytes() const {
         return (range ? range->mapped_bytes() : 0) + buffer.bytes() + array.bytes();
     }
-    // What of it serves an array of `bytes`; a smaller reservation is given back first.
+    // The part of it that serves an array of `bytes`; a smaller reservation is given back first.
     std::uint64_t usable_bytes(std::uint64_t bytes) const {
         if (range) return range->reserved_bytes() >= bytes ? range->mapped_bytes() : 0;
         return buffer.bytes() >= bytes || array.bytes() >= bytes ? bytes : 0;
@@ -115,7 +115,7 @@ void Arena::fit(std::span<const std::uint64_t> array_bytes) {
     if (missing == 0) return;
 
     const std::uint64_t free_now = free_bytes();
-    if (missing > free_now) {  // what other points left behind may be in the way
+    if (missing > free_now) {  // reservations of other points may be in the way
         if (needed > free_now + held_bytes()) refuse(needed, free_now + held_bytes());
         clear();
         if (needed > free_bytes()) refuse(needed, free_bytes());

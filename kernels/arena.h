@@ -22,11 +22,11 @@ class Arena {
     Arena(const Arena&) = delete;
     Arena& operator=(const Arena&) = delete;
 
-    // Makes room for arrays of these sizes; what they held is lost. The base of each is aligned to
-    // a power of two at least as large as the array where the device can map memory (and the arrays
-    // lie in device memory), else as the driver aligns it, 512 bytes at least. Throws PointError
-    // with the size needed and the size that is free, before anything is allocated where the
-    // driver's numbers allow that.
+    // Reserves memory for arrays of these sizes; their content is lost. The base of each is aligned
+    // to a power of two at least as large as the array where the device can map memory (and the
+    // arrays lie in device memory), else as the driver aligns it, 512 bytes at least. Throws
+    // PointError with the size needed and the size that is free, before anything is allocated where
+    // the driver's numbers allow that.
     void fit(std::span<const std::uint64_t> array_bytes);
     CUdeviceptr address(std::size_t array) const;
     // Two records of 16 bytes each, for the kernels' findings.

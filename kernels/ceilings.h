@@ -1,4 +1,5 @@
-// How fast this GPU reads and copies at all: the ceilings that measured bandwidth is compared with.
+// The highest rates at which this GPU reads and copies: the ceilings that measured bandwidth is
+// compared with.
 #pragma once
 
 #include <cstdint>

@@ -62,7 +62,7 @@ class NvrtcProgram {
             fail(api_, result, "compile a kernel", text(api_.log_size, api_.log));
     }
 
-    // What `read` gives, sized by `size`; empty where there is none.
+    // The text that `read` gives, sized by `size`; empty where there is none.
     template <typename Size, typename Read>
     std::string text(Size size, Read read) const {
         std::size_t bytes = 0;
@@ -119,8 +119,8 @@ std::vector<std::string> options_for(const CompileRequest& request, const Target
         // nothing but what is embedded can be included
         "--no-source-include",
     };
-    // ca and wb are what ptxas does by itself. Spelled out they give another instruction (of ptxas
-    // 13.0 for sm_90) than the plain load and store of an ordinary program.
+    // ca and wb are ptxas's default. Spelled out they give another instruction (of ptxas 13.0 for
+    // sm_90) than the plain load and store of an ordinary program.
     if (request.dlcm != LoadModifier::ca)
         options.push_back(fmt::format("--ptxas-options=-dlcm={}", name_of(request.dlcm)));
     if (request.dscm != StoreModifier::wb)

@@ -96,7 +96,7 @@ class ProgramText {
         return all;
     }
 
-    // Arrays that the check of near memories fills and looks at.
+    // Arrays of shared, constant and local memory that the check fills and compares.
     bool is_checked_near(std::uint32_t array) const {
         const Space space = space_of(program_, array);
         return space == Space::shared || space == Space::local;
@@ -213,8 +213,8 @@ class ProgramText {
         return text;
     }
 
-    // Calls visit(type, name) for what the host passes; and for the bases of near arrays, which
-    // the kernel finds out.
+    // Calls visit(type, name) for the host's arguments; and for the bases of shared and local
+    // arrays, which the kernel finds out.
     template <typename Visit>
     void each_parameter(bool with_bases, Visit visit) const {
         for (std::size_t k = 0; k < shape_.instructions.size(); ++k)
@@ -306,7 +306,8 @@ class ProgramText {
                     "const auto lanes{0} = place<{1}, {2}, ends, step, per_thread>(formula{0}, "
                     "first, launch.threads);",
                     k, name_of(one.idle), boolean(one.is_narrow));
-            // Lanes part where a formula chooses; where warps may be idle, place() joins them.
+            // Lanes diverge where a formula chooses; where warps may be idle, place() makes them
+            // converge.
             if (one.is_custom && one.idle == Idle::none) line("__syncwarp();");
         }
         write_address(k);

@@ -1,4 +1,4 @@
-// What the driver says about its devices, for `coalprof devices` and for results.
+// The driver's facts about its devices, for `coalprof devices` and for results.
 #pragma once
 
 #include <string>

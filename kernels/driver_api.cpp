@@ -12,7 +12,7 @@ namespace coalprof {
 
 namespace {
 
-// What cuInit answered, told apart for the user.
+// The reason for cuInit's error, for the user.
 DriverState refused(const DriverApi& api, CUresult status, int version) {
     DriverState state;
     state.problem = DriverProblem::not_available;

@@ -1,5 +1,5 @@
-// The CUDA driver API behind a table, which a test fills with a scripted fake. It holds only what
-// coalprof calls.
+// The CUDA driver API behind a table, which a test fills with a scripted fake. It holds only the
+// calls that coalprof makes.
 #pragma once
 
 #include <cuda.h>
@@ -73,8 +73,8 @@ struct DriverApi {
 #undef COALPROF_DRIVER_MEMBER
 };
 
-// Why there is no GPU to work with. They look alike to cudart ("insufficient driver" is answered
-// for no driver at all), so the driver itself is asked.
+// Reasons why there is no GPU to work with. cudart does not distinguish them ("insufficient driver"
+// is answered for no driver at all), so the driver itself is asked.
 enum class DriverProblem {
     none,
     no_driver,      // libcuda.so.1 is not there
@@ -104,12 +104,12 @@ struct DriverState {
 // cuInit and the number of devices. Never throws.
 DriverState start_driver(const DriverApi& api);
 
-// What a driver call's answer means for the run: nothing, one failed point, or a lost device.
+// The meaning of a driver call's answer for the run: nothing, one failed point, or a lost device.
 
 // "out of memory (CUDA_ERROR_OUT_OF_MEMORY)"; the bare number where the driver has no name for it.
 std::string describe(const DriverApi& api, CUresult status);
 
-// Whether the process can make no further use of the GPU after `status`.
+// True if the process can make no further use of the GPU after `status`.
 bool is_sticky(CUresult status);
 
 // Throws when `status` is an error: DeviceLostError when it is sticky, else PointError. `doing`

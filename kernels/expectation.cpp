@@ -38,7 +38,7 @@ std::uint64_t element_of(const Formula& formula, std::uint64_t index) {
     return element;
 }
 
-// What a marked array holds: where it was stored to, its mark or what its origin held.
+// The expected content of a marked array: where it was stored to, its mark or its origin's content.
 template <unsigned bytes>
 Element left_element(const std::optional<Origin>& origin, const ArrayState& state,
                      std::uint64_t element, bool stored) {

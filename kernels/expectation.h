@@ -35,7 +35,7 @@ std::optional<WrongElement> find_wrong_element(const Program& program, const Pro
                                                const ArrayState& state,
                                                std::span<const std::byte> found);
 
-// What element `element` must hold; `hits` is how many instructions of one launch change it.
+// The expected value of `element`; `hits` is how many instructions of one launch change it.
 std::string expected_text(const Program& program, const ProgramShape& shape,
                           const ArrayState& state, std::uint64_t element, std::uint64_t hits);
 std::string hexadecimal(std::span<const std::byte> element);

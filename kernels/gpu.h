@@ -47,7 +47,7 @@ class Gpu {
     CUcontext context_ = nullptr;
 };
 
-// What kernels/ finds on this machine, without types of CUDA's: for `coalprof devices` and
+// The GPUs that kernels/ finds on this machine, without types of CUDA's: for `coalprof devices` and
 // `coalprof doctor`. Nothing here throws for want of a GPU, and no context is made.
 
 struct InventoriedDevice {

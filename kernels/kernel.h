@@ -53,7 +53,7 @@ class KernelShop {
 
     // Compiles and loads what was not asked for before. The kernel lives as long as the shop.
     Kernel& kernel(const CompileRequest& request, const char* name);
-    // What the code was compiled for.
+    // The architecture of the compiled code.
     std::string architecture(const CompileRequest& request) {
         return compiler_.compile(request)->architecture;
     }

@@ -122,7 +122,7 @@ class GpuLauncher : public KernelLauncher {
             try {
                 for (const CompileRequest& request : compile_requests(plan, block_limits(facts)))
                     compiler_.compile_ahead(request);
-            } catch (const PointError&) {  // told when the plan's turn comes
+            } catch (const PointError&) {  // reported when the plan is prepared
             }
         }
         compiler_.compile_ahead(CacheControl::request());

@@ -28,15 +28,15 @@ std::unique_ptr<KernelLauncher> make_launcher(const LauncherOptions& options);
 std::unique_ptr<KernelLauncher> make_launcher(const DriverApi& driver, const NvrtcLibrary& nvrtc,
                                               const LauncherOptions& options);
 
-// Whether starting the driver is likely to show a GPU: its library is installed, a device file of
+// True if starting the driver is likely to show a GPU: its library is installed, a device file of
 // NVIDIA's or of WSL is there, and CUDA_VISIBLE_DEVICES does not hide all. Does not start it.
 bool may_have_gpu();
 
-// How many GPUs the driver shows to this process; 0 where there is no driver.
+// The number of GPUs that the driver shows to this process; 0 where there is no driver.
 int count_gpus();
 
-// Why make_launcher() would find no GPU, in one sentence; empty where it would. For a run that goes
-// on without one.
+// The reason why make_launcher() would find no GPU, in one sentence; empty where it would. For a
+// run that goes on without one.
 std::string why_no_gpu();
 
 }  // namespace coalprof

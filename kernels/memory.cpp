@@ -79,7 +79,7 @@ CUresult Buffer::allocate(std::uint64_t bytes) {
     return status;
 }
 
-// A GPU whose driver does not say is given the benefit of the doubt: the allocation will tell.
+// A GPU whose driver does not say is given the benefit of the doubt: the allocation will show.
 void Buffer::require(CUdevice_attribute capability, const char* sentence) const {
     int has_it = 1;
     const CUresult status = gpu_->api().device_attribute(&has_it, capability, gpu_->device());

@@ -50,8 +50,8 @@ class Buffer {
     std::uint64_t bytes_ = 0;
 };
 
-// A range of addresses with physical memory behind it in pieces: reserved once, mapped as far as
-// it is needed.
+// A range of addresses, backed by pieces of physical memory: reserved once, mapped as far as it is
+// needed.
 class MappedRange {
  public:
     // Reserves `bytes` (a power of two) at a multiple of `bytes` or of `alignment`, if that is
@@ -65,8 +65,8 @@ class MappedRange {
     std::uint64_t reserved_bytes() const { return reserved_bytes_; }
     std::uint64_t mapped_bytes() const { return mapped_bytes_; }
 
-    // Puts new memory behind [offset, offset + bytes), multiples of granularity().
-    // Answers the driver's status: out of memory is for the caller to judge.
+    // Maps new memory at [offset, offset + bytes), multiples of granularity(). Returns the driver's
+    // status: out of memory is for the caller to judge.
     CUresult map(std::uint64_t offset, std::uint64_t bytes);
     // Puts the memory of piece `piece` there once more.
     CUresult map_again(std::size_t piece, std::uint64_t offset);
@@ -91,7 +91,7 @@ class MappedRange {
     CUdeviceptr base_ = 0;  // the aligned part of it
     std::uint64_t reserved_bytes_ = 0;
     std::uint64_t mapped_bytes_ = 0;
-    std::vector<Piece> pieces_;   // each with memory of its own
+    std::vector<Piece> pieces_;   // each with separate memory
     std::vector<Piece> aliases_;  // the memory of a piece, mapped again
 };
 
@@ -157,7 +157,7 @@ class Texture {
         return *this;
     }
 
-    // What a kernel takes; 0: none.
+    // The handle for a kernel's argument; 0: none.
     std::uint64_t handle() const { return handle_; }
 
  private:

@@ -15,8 +15,8 @@ namespace {
 
 // Arrays up to this size in all are copied back and compared with the host reference, while the GPU
 // goes on; larger ones would take longer than measuring them (4 MiB: 6 ms on four cores beside an
-// H100), and are compared where they are, by kernels of their own. Those of a formula are compiled
-// for it alone, which takes as long as 16 MiB.
+// H100), and are compared on the GPU, by separate kernels. Those of a formula are compiled for it
+// alone, which takes as long as 16 MiB.
 constexpr std::uint64_t host_reference_bytes = 1ull << 20;
 constexpr std::uint64_t host_reference_bytes_of_formulas = 16ull << 20;
 // float counts exactly to 2^24; this leaves room for the start value.
@@ -85,7 +85,7 @@ void allow_shared_bytes(Kernel& kernel, const ProgramShape& shape) {
         kernel.allow_shared_bytes(static_cast<int>(shape.shared_bytes));
 }
 
-// An array as a launch left it behind.
+// An array after a launch.
 struct CopiedArray {
     ArrayState state;
     std::span<const std::byte> found;
@@ -99,7 +99,7 @@ struct CopiedArray {
         ExitCode::partial);
 }
 
-// What the kernel itself found wrong, if it did.
+// Throws the error that the kernel itself found, if it did.
 void refuse_fault(const WrongResult& fault) {
     if (fault.thread_plus_one == 0) return;
     throw PointError(
@@ -134,7 +134,7 @@ PlanLaunch::PlanLaunch(Workbench& bench, const Plan& plan)
       shape_(shape_of(plan_, block_limits(bench.facts))),
       request_(request_for_access(plan_, shape_)),
       arena_(bench.free_arena(plan.allocation)) {
-    place_arrays();  // before compiling: too large a point is told at once
+    place_arrays();  // before compiling: too large a point is reported at once
     make_textures();
     kernel_ = &bench_.shop.kernel(request_, access_kernel);
     allow_shared_bytes(*kernel_, shape_);
@@ -151,7 +151,7 @@ void PlanLaunch::place_arrays() {
         sizes.push_back(global_bytes(plan_.program, k));
     try {
         arena_->fit(sizes);
-    } catch (const PointError&) {  // memory that other, finished points left behind may be enough
+    } catch (const PointError&) {  // freeing memory of other, finished points may be enough
         bench_.drop_idle_memory();
         arena_->fit(sizes);
     }
@@ -237,8 +237,8 @@ LaunchSettings PlanLaunch::settings() const {
     return bench_.settings_of(*kernel_, request_, size_);
 }
 
-// Atomics add one and take it away again in turn, so that counts stay small however often a
-// launch is repeated.
+// Atomics alternately add one and take it away, so that counts stay small however often a launch is
+// repeated.
 void PlanLaunch::enqueue() {
     if (counts_) {
         const bool adds = launch_argument_.real_increment <= 0;
@@ -268,7 +268,7 @@ void PlanLaunch::launch_without_constants() {
 }
 
 Timing PlanLaunch::time(std::uint64_t repeats, CacheState cache) {
-    // What comes from the host's memory is timed while nothing else reads there.
+    // Data in the host's memory is timed while nothing else reads there.
     if (plan_.allocation == Allocation::managed || plan_.allocation == Allocation::host)
         bench_.checks.finish();
     apply_settings();
@@ -428,7 +428,7 @@ void PlanLaunch::report_first_wrong(std::size_t array, bool touched) {
     gpu.check(gpu.api().copy_to_host(found.data(),
                                      placement_.base_addresses[array] + element * bytes, bytes),
               "read a wrong element");
-    // Of an array that counts no element is touched any more: all was undone.
+    // Counting arrays have no touched elements: their additions were undone.
     refuse_element(
         plan_.program, array,
         {.element = element,

@@ -15,7 +15,7 @@
 
 namespace coalprof {
 
-// What has to be compiled for a plan: the measured kernel, and those that fill its arrays.
+// The kernels to compile for a plan: the measured one, and those that fill its arrays.
 std::vector<CompileRequest> compile_requests(const Plan& plan, const BlockLimits& limits);
 
 class PlanLaunch : public PreparedLaunch {

@@ -35,7 +35,7 @@ constexpr bool can_be_narrow =
     std::is_same_v<Type, Columns> || std::is_same_v<Type, LaneGrid> ||
     std::is_same_v<Type, Tiles> || std::is_same_v<Type, TileCells>;
 
-// Whether 32 bits are enough for the indices of the whole grid and the formula's numbers.
+// True if 32 bits are enough for the indices of the whole grid and the formula's numbers.
 bool is_narrow(const Formula& formula, const ProgramShape& shape) {
     constexpr std::uint64_t limit = 1ull << 32;
     if (shape.grid * shape.block * shape.per_thread > limit) return false;
@@ -114,8 +114,7 @@ void check_barriers(const Program& program, bool whole) {
             refuse("threads of its last block have no work and would miss a barrier");
 }
 
-// Whether every value of the array that is loaded is taken on by a store: what becomes of it is
-// seen there.
+// True if every value loaded from the array is stored elsewhere: the result is checked there.
 bool is_moved_on(const Program& program, std::uint32_t array) {
     bool is_loaded = false;
     for (std::size_t k = 0; k < program.instructions.size(); ++k) {
@@ -232,7 +231,8 @@ InstructionShape instruction_shape(const Plan& plan, const ProgramShape& shape, 
     one.idle = idle_of(instruction.formula, shape);
     one.is_narrow = is_narrow(instruction.formula, shape);
     one.tile_side = side_of_only_tile(instruction.formula, shape);
-    // What does not depend on the number of the thread alone may be the same for all its elements.
+    // An index that does not depend on the number of the thread alone may be the same for all its
+    // elements.
     one.may_meet = one.is_custom || std::holds_alternative<LaneGrid>(instruction.formula);
     one.is_moved = std::any_of(program.instructions.begin(), program.instructions.end(),
                                [k](const Instruction& other) { return other.value_of == k; });

@@ -1,6 +1,6 @@
-// What a program means for its kernel: which instruction goes through a table of row pointers,
-// which arrays are marked and which are counted in, what can be left out. Everything that compose
-// needs and that is not a number of the launch.
+// The properties of a program that decide its kernel: which instruction goes through a table of row
+// pointers, which arrays are marked and which are counted in, what can be left out. Everything that
+// compose needs and that is not a number of the launch.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ struct InstructionShape {
     bool is_custom = false;            // its formula is source text, not a parameter
     Idle idle = Idle::none;            // for what its formula can answer idle_lane
     bool is_narrow = false;            // 32 bits are enough for what its formula divides
-    // Of tiles, of which a block takes one, or whole rows of one: the side of a tile. Else 0.
+    // For tiles, of which a block takes one, or whole rows of one: the side of a tile. Else 0.
     std::uint32_t tile_side = 0;
     bool may_meet = false;  // the compiler could see that elements of a thread are one
     bool is_moved = false;  // loads: a store takes the value on, so nothing checks it here
@@ -41,15 +41,16 @@ struct ProgramShape {
     std::uint32_t block = 0;
     std::uint32_t per_thread = 0;
     std::uint64_t grid = 0;  // blocks
-    // So many neighbouring blocks take their elements in turn: the first of each thread, then the
-    // second, and so on.
+    // The number of neighbouring blocks whose elements interleave: the first of each thread, then
+    // the second, and so on.
     std::uint32_t blocks_in_turn = 1;
     bool whole = false;              // every thread of the grid has work
     bool lanes_meet = false;         // lanes of a warp wait for each other, so that none may leave
     bool reports = false;            // some loaded value is checked
     std::uint32_t shared_bytes = 0;  // of a block: all arrays of shared memory, one after the other
-    // Some array is in shared or local memory, which is gone when a launch ends: what it does there
-    // is checked by a launch of its own. Constant memory and arrays that are moved on need none.
+    // Some array is in shared or local memory, which is gone when a launch ends: its accesses are
+    // checked by a separate launch. Constant memory and arrays whose values are stored elsewhere
+    // need none.
     bool needs_near_check = false;
     bool is_global = false;  // some array is in global memory
 
@@ -59,10 +60,10 @@ struct ProgramShape {
 
 // Offset of a shared array in the block's memory; 0 for the arrays of other memories.
 std::uint64_t shared_offset(const Program& program, std::size_t array);
-// What makes the values of one array differ from those of another.
+// The seed by which the values of one array differ from those of another.
 Word seed_of(std::size_t array);
 
-// What a block of the device at hand may have.
+// The limits of a block on the device at hand.
 struct BlockLimits {
     std::uint32_t threads = 1024;
     std::uint64_t shared_bytes = shared_bytes_of_block;

@@ -20,10 +20,10 @@ class CacheControl {
     CacheControl(KernelShop& shop, const DeviceFacts& facts);
 
     // Enqueue; neither waits.
-    void flush();                    // throws away what L2 holds and leaves clean lines behind
+    void flush();                    // evicts L2's content and leaves clean lines
     void pause();                    // keeps the GPU busy a little, without touching memory
     void pause_for(double seconds);  // likewise
-    // What has to be compiled for it.
+    // The kernel to compile for it.
     static CompileRequest request();
 
  private:
@@ -50,7 +50,7 @@ class Stopwatch {
 
  private:
     void make_events(std::size_t count);
-    // Of as many repetitions. False: the GPU had begun before the host was done.
+    // Rounds have this many repetitions. False: the GPU had begun before the host was done.
     bool enqueue_round(std::size_t repeats, double hold_seconds,
                        const std::function<void()>& before, const std::function<void()>& work);
     double elapsed_seconds(std::size_t repeat);

@@ -23,10 +23,10 @@ class WarpMemory {
 
     static constexpr std::uint64_t window_bytes = 1ull << 34;
 
-    // Puts memory behind the bytes [begin, end) of the range. Throws PointError.
+    // Maps memory to the bytes [begin, end) of the range. Throws PointError.
     void touch(std::uint64_t begin, std::uint64_t end);
     CUdeviceptr base() const { return base_; }
-    // How far lanes may be apart.
+    // The largest distance between lanes.
     std::uint64_t span_bytes() const { return span_bytes_; }
 
  private:
@@ -43,19 +43,19 @@ class WarpMemory {
 
 class WarpLaunch : public PreparedLaunch {
  public:
-    // Throws PointError for what cannot be replayed: lanes too far apart, an address that is no
-    // multiple of the width, shared memory beyond what a block can have.
+    // Throws PointError for accesses that cannot be replayed: too large a distance between lanes,
+    // an address that is no multiple of the width, shared memory beyond what a block can have.
     WarpLaunch(Workbench& bench, WarpMemory& memory, const WarpAccess& access);
 
-    // What to add to an address of the file to get the true one.
+    // The number to add to an address of the file to get the true one.
     const Placement& placement() const override { return placement_; }
     LaunchSettings settings() const override;
     void launch() override;
     Timing time(std::uint64_t repeats, CacheState cache) override;
-    // The values that warps leave behind mean nothing.
+    // The values that warps store mean nothing.
     std::shared_future<void> begin_verify() override { return verified(); }
 
-    // What has to be compiled for all warps.
+    // The kernel for all warps.
     static CompileRequest request();
 
  private:

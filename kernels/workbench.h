@@ -59,11 +59,11 @@ struct Workbench {
     Arena& free_arena(Allocation allocation);
     // Gives back the memory that no living launch uses.
     void drop_idle_memory();
-    // What the driver makes of a kernel of `code` in a launch of this size.
+    // The settings that the driver uses for a kernel of `code` in a launch of this size.
     LaunchSettings settings_of(const Kernel& kernel, const CompileRequest& code,
                                const LaunchSize& size);
 
-    // Times what `enqueue` launches, behind a flush of L2 or a pause each time.
+    // Times the launches of `enqueue`, each after a flush of L2 or a pause.
     Timing time(std::uint64_t repeats, CacheState before, const std::function<void()>& enqueue);
 
     Gpu gpu;

@@ -13,7 +13,7 @@
 namespace coalprof {
 namespace {
 
-// What one block of the launch stores to.
+// The places to which one block of the launch stores.
 class BlockStores {
  public:
     BlockStores(const Program& program, const LaunchOrder& order, const Instruction& store)
@@ -69,12 +69,12 @@ class BlockStores {
     std::vector<std::uint64_t> before_;  // lines of the warp before
     double stores_ = 0;                  // of warps
     double requests_ = 0;
-    double behind_another_ = 0;  // requests of warps that come behind another one
+    double behind_another_ = 0;  // requests of warps that follow another one
     double in_common_ = 0;       // of these: for lines that the one before asked for
 };
 
-// The only store of the launch, if it goes to no places drawn by lot and waits for nothing but
-// loads of the same places: its warps come to it in the order in which they came to these.
+// The only store of the launch, if it goes to no random places and waits for nothing but loads of
+// the same places: its warps come to it in the order in which they came to these.
 const Instruction* lone_store(const Program& program) {
     const auto is_global = [](const Instruction& one, AccessKind kind) {
         return one.kind == kind && one.space == Space::global;

@@ -1,5 +1,5 @@
-// Stores where each warp goes to nearly the same several lines as the one before it: a block's
-// requests for a line join while the lines of one warp all find room to wait.
+// Stores where each warp goes to almost the same several lines as the one before it: a block's
+// requests for a line merge while the lines of one warp all find room to wait.
 #pragma once
 
 #include <optional>
@@ -8,8 +8,8 @@
 
 namespace coalprof {
 
-// What leaves for L2, whatever the launch loads; nothing where neighbouring warps store to other
-// lines, or to one each.
+// The requests that leave for L2, whatever the launch loads; nothing where neighbouring warps store
+// to other lines, or to one each.
 std::optional<LeavingShare> leaving_of_alike(const Program& program, const LaunchOrder& order,
                                              const Replayed& replayed);
 

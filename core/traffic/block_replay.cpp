@@ -21,8 +21,8 @@
 namespace coalprof {
 namespace {
 
-// What one replay may look at, warp instructions and the lines that they touch: together 3 ms at
-// 150 ns and 20 ns each. Neighbours are compared at the same cost once more.
+// The limits of one replay, warp instructions and the lines that they touch: together 3 ms at 150
+// ns and 20 ns each. Neighbours are compared at the same cost once more.
 struct Budget {
     double warps = 8'000;
     double lines = 100'000;
@@ -46,7 +46,7 @@ constexpr std::uint64_t nowhere = ~std::uint64_t{0};
 struct AwaitedLines {
     std::uint64_t first = nowhere;
     std::uint64_t last = nowhere;
-    // How far both wait for the same: 0, 0.5 or 1.
+    // The share of what both wait for that is the same: 0, 0.5 or 1.
     double in_common(const AwaitedLines& other) const {
         if (first == nowhere) return 0;
         return (first == other.first ? 0.5 : 0) + (last == other.last ? 0.5 : 0);
@@ -61,10 +61,10 @@ struct WarpElement {
     bool operator==(const WarpElement&) const = default;
 };
 
-// Lines whose requests wait to leave for L2: one that comes again while they do may join them.
+// Lines whose requests wait to leave for L2: a further request for one may merge with it.
 class LeavingLines {
  public:
-    // What the request for a line that comes again finds.
+    // The state that a further request for a line finds.
     struct Found {
         std::uint32_t asked_sectors = 0;  // by all requests for it
         std::uint32_t last_sectors = 0;   // by the last one
@@ -151,7 +151,7 @@ class Replay {
         set_piling();
     }
 
-    // How many blocks may be looked at; at least one.
+    // The number of blocks that may be replayed; at least one.
     std::uint64_t blocks_within(const Budget& budget) const {
         const double blocks = std::min(budget.warps / static_cast<double>(warps_of_block()),
                                        budget.lines / std::max(lines_of_block_, 1.0));
@@ -186,8 +186,8 @@ class Replay {
         if (stores_later) running_ = std::move(starting);
     }
 
-    // How much neighbouring blocks share: each touches its sectors once, then all of them do.
-    // `runs_them`: each on a multiprocessor of its own besides.
+    // The overlap of neighbouring blocks: each touches its sectors once, then all of them do.
+    // `runs_them`: also each on a separate multiprocessor.
     void compare(std::uint64_t first, std::uint64_t count, bool runs_them) {
         const auto lines = static_cast<std::uint64_t>(lines_of_block_ * static_cast<double>(count));
         tables_.compared_loads.begin(lines, most_compared);
@@ -235,7 +235,7 @@ class Replay {
         each_line(one, element, block, warp,
                   [&](const LineTouched& touched) { run(one, touched); });
     }
-    // What `ending` stores and `starting`, if there is one, loads, in turn.
+    // The stores of `ending` and the loads of `starting`, if there is one, alternating.
     void follow(const BlockInTime& ending, const BlockInTime* starting) {
         const std::size_t warps = std::size_t{order_.per_thread} * order_.block_warps();
         const auto run_number = [&](const std::vector<const Instruction*>& instructions,
@@ -277,7 +277,8 @@ class Replay {
         return instructions_.empty() ? 0 : lines / static_cast<double>(some * instructions_.size());
     }
 
-    // Whether stores pile up, and what of them need not wait, from a few warps all over the launch.
+    // Decides if stores pile up, and which of them need not wait, from a few warps all over the
+    // launch.
     void set_piling() {
         constexpr std::uint64_t some = 4;
         constexpr double many_lines = 3;
@@ -312,7 +313,7 @@ class Replay {
         return static_cast<double>(touched_.lines().size());
     }
 
-    // A warp makes all its loads, one behind the other, before it waits for what it stores.
+    // A warp makes all its loads, one after the other, before it waits for what it stores.
     template <typename Visit>
     void each_line_of_block(std::uint64_t which, Visit visit) {
         const BlockInTime block{which, 0, runs_backward(++compared_blocks_)};
@@ -334,7 +335,7 @@ class Replay {
         return static_cast<double>(hash_of(number) >> 32) < backward_share_ * 0x1p32;
     }
 
-    // Of the block's warp number `warp` in time.
+    // The block's warp number `warp` in time.
     template <typename Visit>
     void each_line(const Instruction& one, std::uint32_t element, const BlockInTime& block,
                    std::uint32_t warp, Visit visit) {
@@ -375,10 +376,10 @@ class Replay {
                                 : one.width_bytes < 4 ? leaving_bytes_
                                                       : leaving_stores_;
         const auto before = leaving.join(touched, of_warp_, running_now_);
-        // Where few lines are stored to, what joins a request takes nothing more out of L1.
+        // Where few lines are stored to, a merged request takes nothing more out of L1.
         if (!is_load && (!note_stored(touched.line) || !before))
             l1_.store(touched.line, touched.sectors);
-        // What passes L1 by is held back only for the very same sectors.
+        // Accesses that bypass L1 are held back only for the very same sectors.
         if (!before ||
             (is_load && !multiprocessor_.keeps_loads && before->last_sectors != touched.sectors))
             return;
@@ -390,7 +391,7 @@ class Replay {
     }
 
     void note_neighbours(const WarpElement& before, ReplayedKind& sums) const {
-        // Warps go to the four schedulers in turn.
+        // Warps are assigned to the four schedulers in order.
         constexpr std::uint32_t schedulers = 4;
         const std::uint32_t apart =
             std::max(before.warp, running_now_.warp) - std::min(before.warp, running_now_.warp);
@@ -424,7 +425,7 @@ class Replay {
     std::vector<const Instruction*> stores_;
     std::vector<BlockInTime> running_;  // that have loaded what they will store
     double lines_of_block_ = 0;
-    bool gathers_ = true;                // all go to places of one array that are drawn by lot
+    bool gathers_ = true;                // all go to random places of one array
     std::vector<std::uint64_t> stored_;  // lines that stores pile up for or gather on, while few
     // Of blocks: warps come to L1 in their order, less so the more of them there are. Fitted to
     // loads of misaligned rows, whose first or last part comes again.
@@ -438,7 +439,7 @@ class Replay {
     Replayed replayed_;
 };
 
-// Whether every period of the instruction lies behind the one before it, so that only neighbouring
+// True if every period of the instruction lies after the one before it, so that only neighbouring
 // blocks can share lines: none that one multiprocessor of `count` has one after the other.
 bool moves_on(const Instruction& one, const LaunchOrder& order, std::uint32_t count) {
     constexpr std::uint64_t most_threads = 1 << 14;
@@ -472,8 +473,8 @@ bool all_move_on(const Program& program, const LaunchOrder& order, std::uint32_t
     return true;
 }
 
-// The block that a multiprocessor takes as its number `which`. The first ones are dealt out in
-// turn; later ones go to whoever is done first, which is as good as by lot.
+// The block that a multiprocessor takes as its number `which`. The first ones are assigned
+// round-robin; later ones go to the multiprocessor that is free first, which is as good as random.
 std::uint64_t block_of(const Multiprocessor& one, std::uint64_t number, std::uint64_t which) {
     const std::uint64_t lot = which < one.resident_blocks ? 0 : hash_of(which) >> 40;
     return which * one.count + (number + lot) % one.count;

@@ -26,18 +26,18 @@ struct ReplayedKind {
     double line_together = 0;  // of these: where both warps had waited for the same loads
     double sector_again = 0;   // sectors that these have in common with it
     bool is_branched = false;  // some lanes pass the instruction by
-    // Of some neighbouring blocks: sectors of their warps, each sector once for each block, and of
-    // these what another one of the blocks touches as well.
+    // For some neighbouring blocks: sectors of their warps, each sector once for each block, and
+    // those of them that another one of the blocks touches as well.
     double compared_sectors = 0;
     double block_sectors = 0;
     double shared_sectors = 0;
-    // Of one request for a line, with those of others that joined it.
+    // Sectors of one request for a line, with those of others that merged with it.
     double sectors_of_request() const { return (sectors - sector_again) / (requests - line_again); }
     // What came since `before` comes so many times more. None of it starts with the launch.
     void go_on_since(const ReplayedKind& before, double times);
 };
 
-// Of the requests and sectors of all warps: what leaves for L2.
+// The share of all warps' requests and sectors that leave for L2.
 struct LeavingShare {
     double requests = 1;
     double sectors = 1;
@@ -46,16 +46,17 @@ struct LeavingShare {
 struct Replayed {
     ReplayedKind loads;
     ReplayedKind stores;
-    // Of stores, where nothing is loaded, few lines are stored to or neighbours store alike.
+    // For stores, where nothing is loaded, few lines are stored to or neighbours store to the same
+    // lines.
     LeavingShare leaving;
     bool stores_alike = false;  // neighbouring warps store to the same lines
     // Stores of more lines than aligned and misaligned runs touch take so long that requests pile
-    // up before L2, and join while they wait.
+    // up before L2, and merge while they wait.
     bool stores_pile_up = false;
     double least_leaving = 0;   // of their requests: those that need not wait
     bool few_stored = false;    // and all lines that are stored to wait at the same time
     double lines_of_store = 0;  // of a warp's element: those that it stores to
-    // All stores, and all loads, go to these lines of one array, drawn by lot; 0 where they do not.
+    // All stores, and all loads, go to these lines of one array at random; 0 where they do not.
     double gathered_lines = 0;
     double gathered_reads = 1;     // of the requests of these loads: those that leave
     double instructions = 0;       // of an element, whatever they do
@@ -63,7 +64,7 @@ struct Replayed {
     double load_instructions = 0;  // of these: loads of global memory, of pointers as well
     bool loads_pointers_only = false;
     double index_instructions = 0;  // of a warp's element, about
-    bool is_near = true;   // blocks share next to nothing: a few of them tell the whole launch
+    bool is_near = true;   // blocks share almost nothing: a few of them represent the whole launch
     bool divides = false;  // for an index; divides(Formula)
     std::uint32_t element_bytes = 0;  // of a lane, at most; pointers are none
     double started_together = 1;      // of the blocks: those for which an idle GPU has room
@@ -78,7 +79,7 @@ struct Replayed {
     }
 };
 
-// Of the global-memory loads and stores of `program`; atomics pass L1 by.
+// For the global-memory loads and stores of `program`; atomics bypass L1.
 Replayed replay_blocks(const Program& program, const LaunchOrder& order,
                        const Multiprocessor& multiprocessor);
 

@@ -24,7 +24,7 @@ double doublings_of(double all, double again) {
     if (all == 0) return 0;
     return (all - again) * 32 > all ? std::log2(all / (all - again)) : 5;
 }
-// Of the requests that there are for one line, and for one sector.
+// For the requests of one line, and of one sector.
 double doublings_of_line(const ReplayedKind& kind) {
     return doublings_of(kind.requests, kind.line_again);
 }
@@ -35,10 +35,10 @@ double doublings_of_sector(const ReplayedKind& kind) {
 // A multiprocessor has four schedulers. Blocks of up to four warps run in step, one on each.
 double warps_of_scheduler(const LaunchOrder& order) { return (order.block_warps() + 3) / 4; }
 
-// How near to each other in time the warps of a block are: the nearer the fewer they are.
+// The closeness in time of a block's warps: the fewer the closer.
 double nearness_of(const LaunchOrder& order) { return std::log2(1 + 256.0 / order.block); }
 
-// Of a load instruction of a warp, on average.
+// An average load instruction of a warp.
 struct LoadedLines {
     double all = 1;
     double missed = 1;  // requests; a twentieth at least
@@ -73,8 +73,8 @@ double joined_at_start(const Replayed& replayed, const LaunchOrder& order, const
                          1.40 * share(loads.fours_again, loads.line_again));
 }
 
-// What the warps of a full multiprocessor have under way to L2: what their loads miss in L1, and
-// what their lanes store for each of their elements, but no more than the sectors they store to.
+// The bytes that a full multiprocessor's warps have in flight to L2: misses of their loads in L1,
+// and stores of their lanes for each of their elements, but no more than the sectors they store to.
 double bytes_under_way(const Replayed& replayed, const LaunchOrder& order,
                        const LoadedLines& lines) {
     const ReplayedKind& loads = replayed.loads;
@@ -113,7 +113,7 @@ double joined_in_block(const Replayed& replayed, const LaunchOrder& order,
                      share(loads.fours_again, loads.block_again));
 }
 
-// Of blocks that share lines, on one multiprocessor.
+// For blocks that share lines, on one multiprocessor.
 double joined_with_others(const Replayed& replayed, const LaunchOrder& order) {
     return share_of_odds(-1.94 + 1.57 * nearness_of(order) +
                          0.5 * doublings_of_line(replayed.loads));
@@ -205,7 +205,7 @@ double joined_stores(const Replayed& replayed, const LaunchOrder& order, const L
     return std::lerp(apart, together, share(stores.line_together, stores.line_again));
 }
 
-// What of stores leaves for L2.
+// The stores that leave for L2.
 LeavingShare leaving_of(const Replayed& replayed, const LaunchOrder& order,
                         const Loading& loading) {
     const ReplayedKind& stores = replayed.stores;

@@ -1,4 +1,4 @@
-// What a whole launch asks of L2: loads that L1 does not answer, and stores.
+// The requests of a whole launch to L2: loads that L1 does not answer, and stores.
 #pragma once
 
 #include "core/machine/machine.h"
@@ -13,7 +13,7 @@ struct CacheTraffic {
     double l2_read_requests = 0;
     double l2_write_sectors = 0;
     double l2_write_requests = 0;
-    // What of the stores joined others on its way there.
+    // Sectors of stores that merged with others on the way there.
     double joined_write_sectors = 0;
     double joined_write_requests = 0;
     bool is_near = true;        // Replayed::is_near
@@ -21,7 +21,7 @@ struct CacheTraffic {
     bool stores_alike = false;  // Replayed::stores_alike
 };
 
-// What the replay of some blocks does not tell of a launch's loads.
+// Properties of a launch's loads that the replay of some blocks does not give.
 struct Loading {
     bool keeps_loads = true;  // in L1
     bool is_warm = false;     // L2: a launch of the kernel came before this one, and no flush

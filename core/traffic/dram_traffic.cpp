@@ -78,7 +78,7 @@ class Model {
         return own + std::max(0.0, footprint_bytes_ - array.lines() * line) / reach.periods;
     }
 
-    // How far lines have to go because L2 is full, 0 to 1.
+    // The degree to which lines have to go because L2 is full, 0 to 1.
     double full_share() const {
         return share_of_odds(shares_.warm_slope * (in_l2(footprint_bytes_) - shares_.warm_reads));
     }
@@ -174,7 +174,7 @@ class Model {
     bool leaves_first() const {
         return inputs_.is_warm && inputs_.loads_leave_first && written_lines_ == 0;
     }
-    // What a launch before this one left in L2.
+    // The share that a launch before this one did not leave in L2.
     double share_missing() const {
         if (!inputs_.is_warm) return 1;
         const double footprint = in_l2(footprint_bytes_);
@@ -378,9 +378,9 @@ StoredBytes bytes_stored(const WarpAccess& access) {
     return stored;
 }
 
-// Of the sectors that some warps store to: those of which a warp stores every byte.
+// The share of stored sectors of which a warp stores every byte.
 double share_of_whole(const Program& program, std::span<const Instruction* const> stores) {
-    // One of each 64th, by lot: evenly spread ones would all be the same warp of their blocks.
+    // A random one of each 64: evenly spread ones would all be the same warp of their blocks.
     constexpr std::uint64_t some = 64;
     const std::uint64_t warps = (program.threads + warp_lanes - 1) / warp_lanes;
     Placement placement;

@@ -1,7 +1,7 @@
-// What a launch moves between L2 and device memory: fetches of what L2 does not hold (any longer),
+// Traffic of a launch between L2 and device memory: fetches of what L2 does not hold (any longer),
 // write-backs of what it cannot keep, and the reads that complete sectors written in part.
 //
-// L2 is told by a few shares of its size; rates.h has them with their sources.
+// L2 is described by a few shares of its size; rates.h has them with their sources.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@
 
 namespace coalprof {
 
-// What the launch does on one array.
+// The accesses of the launch to one array.
 struct ArrayReach {
     std::uint32_t array = 0;
     std::uint64_t bytes = 0;  // of the array
@@ -29,7 +29,7 @@ struct ArrayReach {
     Reach atomics;
     double lines() const;         // distinct ones, whatever is done there
     double random_lines() const;  // of these: on arrays of which places are drawn by lot
-    // Whether much of the sectors that are stored to is not stored, or some of them are left open
+    // True if much of the sectors that are stored to is not stored, or some of them are left open
     // beside others that are stored whole.
     bool is_partial(const Reach& stored) const;
 };
@@ -44,7 +44,7 @@ struct DramInputs {
     bool loads_leave_first = false;  // ld.cs: what is dirty stays instead
     double l2_read_sectors = 0;
     double l2_write_sectors = 0;
-    // Of the lines that loads touch, those whose loads are on their way at the same time.
+    // The share of lines that loads touch whose loads are in flight at the same time.
     double share_in_flight = 0;
     double busy_share = 1;  // of the launch's time: device memory
 };

@@ -6,7 +6,7 @@
 namespace coalprof {
 namespace {
 
-// Of measured durations to predicted ones.
+// Measured durations divided by predicted ones.
 struct DurationSpread {
     double low = 1;
     double high = 1;
@@ -44,8 +44,8 @@ double atomic_seconds(const Work& work, const Rates& rates) {
 // loaded all before anything is stored.
 double behind_others(const Work& work) { return std::max(0.0, 1 - 1 / work.waves); }
 
-// How far updates of one line wait for each other. Those of places drawn by lot do so within a
-// wave, too, once it fills the multiprocessors; from places in 16 KiB on an H100
+// The degree to which updates of one line wait for each other. Those of random places do so within
+// a wave, too, once it fills the multiprocessors; from places in 16 KiB on an H100
 // (tests/data/h100/gathered.jsonl.gz).
 double waiting_updates(const Work& work) {
     if (!work.stores_at_random) return behind_others(work);
@@ -118,7 +118,7 @@ void wait_in_turn(const Work& work, const Rates& rates, double& l2_seconds, doub
     longer = std::max(longer, both);
 }
 
-// Of the bursts of device memory that a wave of loads waits for.
+// Bursts of device memory that a wave of loads waits for.
 struct WaveMisses {
     double mean = 0;  // for each L2 sector of the launch
     double wave = 0;  // with those that are on their way when a load comes to them
@@ -135,14 +135,14 @@ WaveMisses misses_of(const Work& work) {
     return {.mean = mean, .wave = mean + rest * std::max(0.0, arriving - mean)};
 }
 
-// Of loads that hit L2 and those that do not, mixed.
+// For loads of which some hit L2 and some do not.
 double latency_of(const Work& work, const Rates& rates) {
     // Shared, constant and local memory answer at once, and a store waits for nothing.
     const bool waits = work.l2_read_requests + work.reductions > 0;
     return (waits ? rates.latency_seconds : 0) + rates.dram_latency_seconds * misses_of(work).wave;
 }
 
-// Of a block that loads nothing. From loads behind `i % K == 0` on both GPUs (tests/data).
+// For a block that loads nothing. From loads after `i % K == 0` on both GPUs (tests/data).
 double loading_of(const Work& work) {
     constexpr double idle_latency = 0.4;
     return std::lerp(idle_latency, 1.0, work.loading_share);

@@ -1,5 +1,5 @@
-// How long a launch takes: named terms, each an amount of work over a rate of the machine. They run
-// beside each other, so that the longest decides and those near it add to it.
+// The time of a launch: named terms, each an amount of work over a rate of the machine. They
+// overlap, so that the longest decides and those close to it add to it.
 #pragma once
 
 #include <array>

@@ -16,7 +16,7 @@
 namespace coalprof {
 namespace {
 
-// Of what was measured to what is predicted.
+// Measured values divided by predicted ones.
 struct Spread {
     double low = 1;
     double high = 1;
@@ -141,14 +141,14 @@ bool is_stream(const Instruction& one) {
     return period && period->threads == 1 && period->advance == 1;
 }
 
-// Whether a launch is simulated, or goes by curves that were fitted to launches (tests/data): those
-// of the catalog and of formulas with one index, beside streams, in blocks of one row. Of formulas
-// with several indices or blocks with rows, 8 of 15 natural kernels (docs/accuracy.md), curves are
-// off by 29 % at the median and by 2.4 times at worst, the simulation by 12 % and 1.24. On launches
-// that curves were fitted to the simulation is (13 and 27 % for 7 and 12 on an H200 and an H100, at
-// worst 24 times); where threads draw places, whole launches would have to be followed. What hits
-// L1 and leaves it for L2 is replayed for all of them: requests that merge on their way are counted
-// there.
+// True if a launch is simulated; others go by curves that were fitted to launches (tests/data):
+// those of the catalog and of formulas with one index, beside streams, in blocks of one row. For
+// formulas with several indices or blocks with rows, 8 of 15 natural kernels (docs/accuracy.md),
+// curves are off by 29 % at the median and by 2.4 times at worst, the simulation by 12 % and 1.24.
+// On launches that curves were fitted to the simulation is (13 and 27 % for 7 and 12 on an H200 and
+// an H100, at worst 24 times); where threads choose random places, whole launches would have to be
+// followed. Accesses that hit L1 and those that leave it for L2 are replayed for all of them:
+// merged requests are counted there.
 bool is_simulated(const Plan& plan) {
     const auto is_possible = [](const Instruction& one) {
         return one.space == Space::global && std::holds_alternative<UserIndex>(one.formula) &&
@@ -170,7 +170,8 @@ bool is_simulated(const Plan& plan) {
     });
 }
 
-// Lanes of an atomic on shared memory that meet take turns, and nobody knows how many.
+// Lanes of an atomic on shared memory that use one word are serialized, and their number is not
+// known.
 bool has_unknown_passes(const Readings& readings) {
     return is_number(readings[Counter::shared_atomic_requests]) &&
            !is_number(readings[Counter::shared_atomic_wavefronts]);

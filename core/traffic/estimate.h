@@ -11,9 +11,9 @@
 
 namespace coalprof {
 
-// `readings` are Predictor::predict_launch()'s; those that it could not tell, and the duration with
-// the bandwidth, get their values here. Where rates are not known, before 7.0 and of
-// loads through textures, device memory alone decides the time. None where not even that is known.
+// `readings` are Predictor::predict_launch()'s; those that are unavailable there, and the duration
+// with the bandwidth, get their values here. Where rates are not known, before 7.0 and of loads
+// through textures, device memory alone decides the time. None where not even that is known.
 std::optional<Estimates> add_estimates(const Machine& machine, const Plan& plan, CacheState cache,
                                        Readings& readings);
 

@@ -21,7 +21,7 @@ Elements places_at(const Instruction& one, std::uint64_t thread) {
     return elements;
 }
 
-// Warps, drawn by lot from equal shares of the launch.
+// Warps, chosen at random from equal shares of the launch.
 class Places {
  public:
     static constexpr std::uint64_t count = 8;
@@ -42,8 +42,8 @@ double difference(std::uint64_t from, std::uint64_t to) {
     return static_cast<double>(static_cast<std::int64_t>(to - from));
 }
 
-// How many threads `behind` may come behind `ahead`, from how far they are apart at one place and
-// how fast the one behind moves on: from thread to thread, or over half of the launch.
+// The possible distances in threads of `behind` from `ahead`, from their distance at one place and
+// the motion of the one behind: from thread to thread, or over half of the launch.
 std::array<double, 2> candidates(const Program& program, const Instruction& ahead,
                                  const Instruction& behind, std::uint64_t place) {
     const Elements own = places_at(behind, place);
@@ -56,7 +56,7 @@ std::array<double, 2> candidates(const Program& program, const Instruction& ahea
     return {step == 0 ? 0 : apart / step, steps == 0 ? 0 : apart / steps};
 }
 
-// Whether `behind` takes the places of `ahead` so many threads later. The ends of a launch, where
+// True if `behind` takes the places of `ahead` this many threads later. The ends of a launch, where
 // formulas are held to the array, need not agree.
 bool follows(const Program& program, const Instruction& ahead, const Instruction& behind,
              std::uint64_t lag, const Places& places) {
@@ -97,13 +97,13 @@ std::vector<std::optional<std::uint64_t>> lags_of(
     const Places places(program.threads);
     for (std::size_t behind = 0; behind < lags.size(); ++behind)
         for (std::size_t ahead = 0; ahead < lags.size(); ++ahead) {
-            // What is narrower does not fetch all of it.
+            // A narrower access does not fetch all of it.
             if (ahead == behind ||
                 instructions[ahead]->width_bytes < instructions[behind]->width_bytes)
                 continue;
             const Lag lag =
                 lag_between(program, *instructions[ahead], *instructions[behind], places);
-            // Of two that go together the later one follows.
+            // The later one of two in step follows.
             if (!lag || (*lag == 0 && behind < ahead)) continue;
             if (!lags[behind] || *lag < *lags[behind]) lags[behind] = lag;
         }

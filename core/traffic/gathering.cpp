@@ -9,8 +9,8 @@
 namespace coalprof {
 namespace {
 
-// What follows are requests of one multiprocessor, and shares of those that it makes, fitted to
-// launches of an H100 (tests/data/h100/gathered.jsonl.gz).
+// Requests of one multiprocessor, and their shares, fitted to launches of an H100
+// (tests/data/h100/gathered.jsonl.gz).
 struct FewLines {
     double lines = 1;
     double stores = 0;         // of warps, to their elements

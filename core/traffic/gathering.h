@@ -1,12 +1,12 @@
-// Stores, and loads of what is stored to, that all gather on a few lines which are drawn by lot:
-// all of these lines wait at all times, and what comes meanwhile joins.
+// Stores, and loads of what is stored to, that all go to a few random lines: all of these lines
+// wait at all times, and further requests merge.
 #pragma once
 
 #include "core/traffic/block_replay.h"
 
 namespace coalprof {
 
-// How many lines that may be; of updates more.
+// The most such lines; more for updates.
 inline constexpr std::uint32_t gathering_lines = 16;
 inline constexpr std::uint32_t gathering_updates = 32;
 

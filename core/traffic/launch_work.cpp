@@ -28,7 +28,7 @@ double load_turns(const Plan& plan) {
     return has_loads ? std::max(1.0, registers / kept_registers) : 1;
 }
 
-// Of all warps at each of their elements: those of which a lane loads.
+// The share of all warps at each of their elements in which a lane loads.
 double loading_share(const Program& program, const Work& work, const Readings& readings) {
     const auto loads =
         static_cast<double>(std::ranges::count_if(program.instructions, [](const Instruction& one) {
@@ -62,7 +62,7 @@ void set_shape(const Plan& plan, std::uint32_t registers, const LaunchOrder& ord
     }
 }
 
-// Of the instructions that load global memory, those whose array is stored to.
+// The share of instructions that load global memory whose array is stored to.
 double updating_share(const Program& program) {
     const auto has = [&](AccessKind kind, std::uint32_t array) {
         return std::ranges::any_of(program.instructions, [&](const Instruction& one) {
@@ -112,7 +112,7 @@ void set_stores(const std::vector<ArrayReach>& arrays, double writes, double sha
         if (!array.is_stored) continue;
         lines += array.stores.units[2];
         work.stores_at_random = work.stores_at_random || array.stores.at_random;
-        // Places drawn by lot gather nowhere.
+        // Random places have no common lines.
         lines_in_flight += array.stores.at_random ? array.stores.units[2]
                                                   : array.stores.lines_of_share(share_in_flight);
         sectors_in_flight += array.stores.at_random

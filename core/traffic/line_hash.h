@@ -5,7 +5,7 @@
 
 namespace coalprof {
 
-// Fibonacci hashing: neighbouring lines, and those a stride apart, fall to different slots.
+// Fibonacci hashing: neighbouring lines, and those of a stride, fall to different slots.
 constexpr std::uint64_t hash_of(std::uint64_t line) { return line * 0x9E37'79B9'7F4A'7C15ull; }
 
 }  // namespace coalprof

@@ -20,7 +20,7 @@ using Instructions = std::span<const Instruction* const>;
 constexpr std::uint64_t most_walked = 1 << 16;
 constexpr std::uint64_t sampled_windows = 16;
 constexpr std::uint64_t most_sampled = 1 << 15;  // threads times instructions, of all windows
-// Samples that meet less often than this tell nothing.
+// Samples that overlap less often than this say nothing.
 constexpr double fewest_meetings = 16;
 
 // A run of bytes.
@@ -34,7 +34,7 @@ struct Copies {
     std::uint64_t step_bytes = 0;
 };
 
-// Sorts them, and joins those that leave no gap.
+// Sorts them, and merges those that leave no gap.
 void tidy(std::vector<Run>& runs) {
     const auto is_before = [](const Run& a, const Run& b) { return a.first < b.first; };
     if (!std::ranges::is_sorted(runs, is_before)) std::ranges::sort(runs, is_before);
@@ -60,7 +60,7 @@ double units_in(const std::vector<Run>& runs, std::uint64_t unit_bytes, std::uin
     return units;
 }
 
-// Whether copies of each run leave no unit between them out.
+// True if copies of each run leave no unit between them out.
 bool are_gapless(const std::vector<Run>& runs, const Copies& copies, std::uint64_t unit_bytes) {
     return std::ranges::all_of(runs, [&](const Run& run) {
         return copies.step_bytes <= std::max(unit_bytes, run.end - run.first);
@@ -113,7 +113,7 @@ double units_of(const std::vector<Run>& runs, const Copies& copies, std::uint64_
     return units_of_spread(runs, copies, unit_bytes);
 }
 
-// Of copies of copies; none where they run through each other.
+// For copies of copies; none where they overlap.
 std::optional<double> units_of(const std::vector<Run>& runs, Copies near, Copies far,
                                std::uint64_t unit_bytes) {
     if (near.step_bytes > far.step_bytes) std::swap(near, far);
@@ -236,8 +236,8 @@ std::optional<Reach> repeated_reach(Instructions instructions, std::uint64_t thr
     return reach;
 }
 
-// How many units there are in all if `windows` samples of `each` of them hold `distinct` different
-// ones.
+// An estimate of the number of units if `windows` samples of `each` of them hold `distinct`
+// different ones.
 double population(double distinct, double each, double windows) {
     double low = distinct;
     double high = 1e18;
@@ -249,7 +249,7 @@ double population(double distinct, double each, double windows) {
     return low;
 }
 
-// What the threads [begin, end) touch.
+// The memory that the threads [begin, end) touch.
 class Walk {
  public:
     Walk(const Program& program, Instructions instructions)

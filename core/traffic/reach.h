@@ -1,4 +1,4 @@
-// How much memory the instructions of one kind touch on one array over a whole launch, in units of
+// The memory that the instructions of one kind touch on one array over a whole launch, in units of
 // a sector, of the 64 bytes that L2 fetches at a time and of a line, and how often they come back.
 #pragma once
 
@@ -15,8 +15,8 @@ struct Reach {
     Units of_period{};       // of one period (of a sampled window where nothing repeats)
     double periods = 1;      // in the launch
     double accesses = 0;     // lanes that take part
-    bool at_random = false;  // nothing repeats: places are as good as drawn by lot
-    // What a share of the launch's threads touches, neighbours of each other.
+    bool at_random = false;  // nothing repeats: places are as good as random
+    // The sectors that neighbouring threads, a share of the launch, touch.
     double sectors_of_share(double share) const { return of_share(0, share); }
     double lines_of_share(double share) const { return of_share(2, share); }
 

@@ -109,7 +109,7 @@ class Gathering {
     Lots lots_;
 };
 
-// Requests and sectors of the groups, before and after requests joined.
+// Requests and sectors of the groups, before and after requests were merged.
 class Merging {
  public:
     // `disorder`: how often it is not the turn of the scheduler that stores next.
@@ -192,7 +192,7 @@ Group group_from(Gathering& gathering, std::uint64_t first, std::uint64_t blocks
     return group;
 }
 
-// Of one store, in one pass of the warp's data: 128 bytes.
+// Lines of one store, in one pass of the warp's data: 128 bytes.
 double lines_of_pass(const Group& group, const Replayed& replayed) {
     std::size_t stores = 0;
     for (const std::vector<Store>& of_one : group.stores) stores += of_one.size();

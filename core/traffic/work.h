@@ -1,4 +1,5 @@
-// What a launch asks of each part of the GPU: the amounts that the model of time divides by rates.
+// The demand of a launch on each part of the GPU: the amounts that the model of time divides by
+// rates.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +8,14 @@
 
 namespace coalprof {
 
-// Of a thread, at most, in the launches that waiting was fitted to: nobody knows what more do.
+// Elements of a thread, at most, in the launches that waiting was fitted to: larger numbers were
+// not measured.
 inline constexpr std::uint32_t measured_elements = 8;
 
 struct Work {
     double blocks = 0;
     double waves = 0;  // of blocks that run at the same time; the last one counts as far as it goes
-    double resident_blocks = 1;  // on one multiprocessor; fewer where threads load in turns
+    double resident_blocks = 1;  // on one multiprocessor; fewer where threads load in rounds
     double busy_share = 1;       // of the multiprocessors: those that have a block
     double warps = 0;
     double issued = 0;           // instructions of warps
@@ -25,7 +27,7 @@ struct Work {
     bool has_barrier = false;    // threads of a block wait for each other
     double loading_share = 1;    // of warps: those of which a lane loads
     bool is_flushed = false;     // L2, before the launch
-    // How many times over loads fill all L1s with lines that wait for L2.
+    // The number of times that loads fill all L1s with lines that wait for L2.
     double l1_fills = 0;
     // Bursts of device memory for each L2 sector that loads ask for, 1 at most: of a plain stream
     // 0.5.
@@ -39,7 +41,7 @@ struct Work {
     double constant_requests = 0;  // an address of a warp each
     double store_lines = 0;
     double leaving_store_lines = 0;  // of these: those that join no other one on their way to L2
-    bool stores_at_random = false;   // to places drawn by lot
+    bool stores_at_random = false;   // to random places
     bool stores_alike = false;       // neighbouring warps to the same lines
     bool stores_parts = false;       // bytes or 16-bit words
     double l2_read_requests = 0;

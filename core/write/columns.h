@@ -42,8 +42,8 @@ class SeenCounters {
 // The keys of the points' parameters, in order of appearance.
 std::vector<std::string> parameter_keys(const std::vector<Point>& points);
 
-// True for a parameter that says the same as another one and tells no points apart: a size does
-// where there is a grid.
+// True for a parameter that says the same as another one and does not distinguish points: a size
+// does where there is a grid.
 bool follows_from_others(std::string_view key, bool has_grid);
 
 // The whole number from 0 on that a parameter is.

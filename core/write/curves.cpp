@@ -120,7 +120,7 @@ Curves::Along Curves::along_of(const ResultColumns& result) {
     return along;
 }
 
-// "dlcm=cg machine=h200": what tells the curve of a point from the others.
+// "dlcm=cg machine=h200": the values that distinguish the curve of a point.
 std::string Curves::key_of_curve(const std::vector<const ResultColumns::Parameter*>& telling,
                                  std::size_t point) {
     std::string key;
@@ -131,7 +131,7 @@ std::string Curves::key_of_curve(const std::vector<const ResultColumns::Paramete
     return key;
 }
 
-// Names of kernels are long: their short form and the launch tell them apart.
+// Names of kernels are long: their short form and the launch identify them.
 std::string Curves::name_to_show(const ResultColumns& result, std::size_t point) {
     const auto text = [&](std::string_view key) {
         const auto known =

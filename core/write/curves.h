@@ -1,5 +1,5 @@
-// The curves of results, for formats that draw: which counters tell most, what points stand along,
-// and what tells one curve from the others.
+// The curves of results, for formats that draw: the most informative counters, the axis of the
+// points, and the values that distinguish curves.
 #pragma once
 
 #include <cstddef>

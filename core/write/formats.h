@@ -14,7 +14,7 @@
 
 namespace coalprof {
 
-// How a format treats text that anybody may have written.
+// A format's treatment of text that anybody may have written.
 enum class TextRule : std::uint8_t {
     escaped,    // readers get back every character
     printable,  // shown as printable() shows it

@@ -39,7 +39,7 @@ bool gives_way(const TableItem& item, const Point& point) {
            is_finite_number(item.measured(point)) && item.interval(point);
 }
 
-// How often the points have what.
+// The number of points with each kind of value.
 struct Counts {
     std::size_t predictions = 0;
     std::size_t measurements = 0;

@@ -28,7 +28,7 @@ constexpr int most_journals = 9;  // of one output
 // Every line of a journal begins so.
 constexpr std::string_view journal_line_start = R"({"schema":"coalprof/)";
 
-// Behind the last line that has an end; negative with errno set where it cannot be read.
+// The end of the last complete line; negative with errno set where it cannot be read.
 off_t end_of_lines(int fd) {
     off_t at = ::lseek(fd, 0, SEEK_END);
     std::array<char, 1 << 16> block;
@@ -167,7 +167,7 @@ void Journal::finish(const ResultTail& tail) {
 void Journal::write(std::string_view bytes) {
     if (is_replaying_ || !is_kept_) return;
     if (!is_open_ && !(is_open_ = open())) return;
-    // How the run ended is no point: without the end of its line it is cut where a run goes on.
+    // The last line is no point: written without its line end, it is cut when a run continues.
     if (is_tail_) {
         [[maybe_unused]] const int error = write_all(fd_, bytes.substr(0, bytes.size() - 1));
         return;
@@ -236,7 +236,7 @@ bool Journal::cut_unfinished_line() const {
     return end >= 0 && ::ftruncate(fd_, end) == 0 && ::lseek(fd_, end, SEEK_SET) == end;
 }
 
-// Unless another file has its name meanwhile. False with errno set where it cannot be.
+// Unless another file has its name by now. False with errno set where it cannot be.
 bool Journal::remove() { return identity_of(path_) != identity_ || ::unlink(path_.c_str()) == 0; }
 
 void Journal::give_up(std::string_view doing, int error) {

@@ -1,8 +1,9 @@
-// The points of a run, kept as they are finished, also before their turn in the result has come:
+// The points of a run, kept as they are finished, also before their place in the result is reached:
 // JSON Lines beside the file that the run will write, until that file is complete. Whatever ends
-// the process, the points are there, and a later run can go on behind them (core/run/replay.h).
-// Finished lines are never cut, and a file that this run has not made or goes on from is left as it
-// is: a journal belongs to one sweep. It goes when a result that has all of its points is in place.
+// the process, the points are there, and a later run can continue after them (core/run/replay.h).
+// Finished lines are never cut, and a file that this run has not made or continued is not touched:
+// a journal belongs to one sweep. It is removed when a result that has all of its points is in
+// place.
 #pragma once
 
 #include <chrono>
@@ -29,10 +30,9 @@ std::vector<std::string> journals_beside(const std::string& output);
 
 class Journal : public ResultSink {
  public:
-    // Hands the result on to `next`. A file is made with the first point kept, under the first name
-    // that is free, and taken away when `next` has finished a result that is not interrupted.
-    // `note` is told what the user should know: a journal that cannot be kept is no failure of the
-    // run.
+    // Passes the result on to `next`. A file is made with the first point kept, under the first
+    // name that is free, and removed when `next` has finished a result that is not interrupted.
+    // `note` gets warnings for the user: a journal that cannot be kept is no failure of the run.
     Journal(std::string output, ResultSink& next, std::function<void(std::string_view)> note);
     ~Journal() override;
     Journal(const Journal&) = delete;
@@ -78,7 +78,7 @@ class Journal : public ResultSink {
     bool goes_on_ = false;                  // from an earlier run
     bool was_made_ = false;
     bool was_written_ = false;  // a point of this run is in it
-    bool is_open_ = false;      // what is written now is a line of its own
+    bool is_open_ = false;      // the next text begins a line
     bool is_replaying_ = false;
     bool is_tail_ = false;
     bool is_kept_ = true;

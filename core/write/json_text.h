@@ -24,7 +24,7 @@ std::string json_of_meta(const ResultHead& head);
 // alone.
 std::string json_of_short_sweep(const ResultHead& head);
 std::string json_of_warnings(const std::vector<Warning>& warnings);
-// "status", "verdicts" where there are some, and "warnings"; `between` stands behind their commas.
+// "status", "verdicts" where there are some, and "warnings"; `between` follows their commas.
 void put_tail_members(TextBuffer& out, const ResultTail& tail, std::string_view between = {});
 
 }  // namespace coalprof

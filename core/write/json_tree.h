@@ -11,8 +11,8 @@ namespace coalprof {
 
 using Json = nlohmann::ordered_json;
 
-// In one line, or indented by so many blanks; bytes that are no UTF-8 become U+FFFD, and nothing
-// that a terminal obeys is in it but line ends between members.
+// In one line, or indented by `indent` blanks; bytes that are no UTF-8 become U+FFFD, and it holds
+// nothing that a terminal obeys but line ends between members.
 std::string text_of(const Json& json, int indent = -1);
 
 Json tree_of(const Value& value);

@@ -15,7 +15,7 @@
 namespace coalprof {
 namespace {
 
-// The longest end of `text` that takes at most so many columns, in whole characters.
+// The longest end of `text` that takes at most `columns`, in whole characters.
 std::string_view end_of(std::string_view text, std::size_t columns) {
     while (terminal_columns(text) > columns) text.remove_prefix(first_utf8_char(text).bytes);
     return text;

@@ -30,7 +30,7 @@ int decimals_for(const std::vector<double>& numbers, double divisor, int most) {
     return needed;
 }
 
-// Times of several machines lie decades apart: in the unit of the fastest each keeps its digits.
+// Times of several machines differ by decades: in the unit of the fastest each keeps its digits.
 double sets_the_unit(Unit unit, const std::vector<double>& numbers) {
     const double largest = numbers.empty() ? 0 : *std::max_element(numbers.begin(), numbers.end());
     if (unit != Unit::second) return largest;

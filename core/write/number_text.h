@@ -12,7 +12,7 @@
 
 namespace coalprof {
 
-// How the numbers of one column are printed: divided, then rounded to so many decimals.
+// The format of a column's numbers: divided, then rounded to this many decimals.
 struct NumberStyle {
     double divisor = 1;
     int decimals = 0;          // 0 to 3
@@ -29,7 +29,7 @@ std::string number_text(double value, const NumberStyle& style);
 // `microseconds` is how the terminal can spell that unit.
 NumberStyle scale_for(Unit unit, double largest, std::string_view microseconds);
 
-// How a column with these numbers of one counter is printed, without decimals that none of them
+// The format of a column with these numbers of one counter, without decimals that none of them
 // needs.
 NumberStyle style_for(const CounterInfo& counter, const std::vector<double>& numbers, bool ascii);
 

@@ -60,7 +60,7 @@ class OriginMaker {
             if (option.group == OptionGroup::memory)
                 add(std::string(option.key), text_of_setting(sweep, option.key));
         if (!sweep.parameter.empty()) add(sweep.parameter, "");
-        std::map<std::string, std::string> others;  // by key: axes have no order of their own
+        std::map<std::string, std::string> others;  // by key: axes have no fixed order
         for (const std::string& key : parameters_) others.emplace(key, "");
         if (sweep.pattern == "transpose") {
             others.emplace("variant", sweep.variant);

@@ -1,5 +1,5 @@
-// The origin of a point: what was run, as the point or its result's head says. It tells points of
-// several results apart in one data frame or database.
+// The origin of a point: what was run, as the point or its result's head says. It distinguishes
+// points of several results in one data frame or database.
 #pragma once
 
 #include <cstddef>

@@ -92,8 +92,8 @@ struct NameOfDescriptor {
     char text[sizeof descriptors + 12];
 };
 
-// "/dev/stdout" and its like name a descriptor that is open already. Opening the file behind it
-// anew would start at its beginning; -1 for any other path.
+// "/dev/stdout" and its like name a descriptor that is open already. Opening its file again would
+// start at its beginning; -1 for any other path.
 int descriptor_named(std::string_view path) {
     if (path == "/dev/stdout") return STDOUT_FILENO;
     if (path == "/dev/stderr") return STDERR_FILENO;
@@ -173,7 +173,7 @@ void OutputFile::open_temporary(const struct stat* old) {
     } else if (struct stat none{}; ::lstat(target_.c_str(), &none) != 0 && errno != ENOENT) {
         fail("create", errno);  // ENAMETOOLONG: the temporary file's name is cut, this one is not
     }
-    // Once the temporary file is there nothing takes memory: an exception would leave it behind.
+    // Nothing takes memory once the temporary file is there, since an exception would leave it.
     // open() takes the umask off a new file's permissions; those of an old one are set below.
     const mode_t mode = old ? 0600 : 0666;
     if (!create_in(target.folder, target.name, mode)) {

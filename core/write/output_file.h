@@ -1,11 +1,11 @@
 // A file that appears whole or not at all. The bytes go to a temporary file beside the target,
 // which takes the target's place when commit() has brought them to the disk; until then, and after
-// any failure, the old file stays as it was and nothing is left behind. Where the file system knows
+// any failure, the old file stays as it was and nothing is left over. Where the file system knows
 // files without a name, the temporary file gets one only for the moment in which it takes the
-// target's place: SIGKILL leaves none before. What is no regular file (a
-// device, a pipe) is written directly. An old file that may be written but not replaced (a mount
-// point, somebody else's in a sticky folder, one in a folder that may not be written) is written in
-// place, from a temporary file that holds all of it and stays where that fails.
+// target's place: SIGKILL leaves none before. A target that is no regular file (a device, a pipe)
+// is written directly. An old file that may be written but not replaced (a mount point, somebody
+// else's in a sticky folder, one in a folder that may not be written) is written in place, from a
+// temporary file that holds all of it and stays where that fails.
 #pragma once
 
 #include <optional>

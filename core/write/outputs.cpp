@@ -11,7 +11,7 @@
 namespace coalprof {
 namespace {
 
-// Why a counter that was asked for is not there at all.
+// The reason why a requested counter is not there at all.
 Unavailable why_absent(Counter counter, const Readings& there, bool is_measured) {
     const std::string_view key = key_of(counter);
     if (counter == Counter::duration_seconds && !is_measured)
@@ -166,7 +166,7 @@ void Outputs::begin(const ResultHead& head) {
     listed_in_tables_ = head.table_columns.empty() ? listed_ : head.table_columns;
     ResultHead of_tables = head;
     of_tables.columns = listed_in_tables_;
-    // The points of a sweep are alike; the lines of a warps file each have counters of their own.
+    // The points of a sweep have the same counters; each line of a warps file may have others.
     explains_absent_ = head.points.has_value();
     for_each([&](Output& output) {
         output.format().begin(output.is_for_programs() ? head : of_tables);

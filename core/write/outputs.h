@@ -37,8 +37,8 @@ class Outputs : public ResultSink {
  public:
     // Opens every target at once, so that a bad one fails before anything is measured: Error
     // (ExitCode::output) naming the path, UsageError when one is an input, or two are the same
-    // file. `untold` gets the result's warnings where no target tells them, `note` what became of
-    // the files where it is not what was asked for, and that rows of csv are sums: a sentence each.
+    // file. `untold` gets the result's warnings where no target shows them; `note` gets a sentence
+    // where the files are not what was asked for, and one that rows of csv are sums.
     explicit Outputs(const std::vector<OutputTarget>& targets,
                      std::function<void(const std::vector<Warning>&)> untold = {},
                      std::function<void(std::string_view)> note = {});

@@ -1,4 +1,4 @@
-// `plot`: the counters that tell most as curves of characters, for a terminal.
+// `plot`: the most informative counters as curves of characters, for a terminal.
 #include <fmt/format.h>
 
 #include <algorithm>

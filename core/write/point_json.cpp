@@ -8,7 +8,7 @@
 namespace coalprof {
 namespace {
 
-// Why a reading has no number; empty if it has one or is not there.
+// The reason why a reading has no number; empty if it has one or is not there.
 std::string_view reason_of(const Reading& reading) {
     if (const auto* none = std::get_if<Unavailable>(&reading))
         return none->reason.empty() ? "the reason is not known" : none->reason;

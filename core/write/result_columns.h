@@ -40,7 +40,7 @@ struct ResultColumns {
     const ResultColumn* find(Counter counter, bool is_measured) const;
     // Parameters that have more than one value.
     std::vector<const Parameter*> varying() const;
-    // Those that tell points apart beside `along` (empty: beside none): nothing that follows from
+    // The parameters besides `along` (empty: all) that distinguish points: none that follows from
     // others, such as the pitch of a variant's tile.
     std::vector<const Parameter*> distinguishing(std::string_view along) const;
 };

@@ -125,7 +125,7 @@ Json tree_of(const ListedSource& source, const FindSource& find, std::size_t& ro
 std::vector<SourceBlock> source_blocks(std::string_view text,
                                        const std::set<std::uint64_t>& numbers) {
     std::vector<SourceBlock> blocks;
-    auto next = numbers.begin();  // the first that is not yet far behind
+    auto next = numbers.begin();  // the first that is not yet far back
     std::uint64_t number = 0;
     while (!text.empty() && next != numbers.end()) {
         ++number;

@@ -1,5 +1,5 @@
-// `svg`: the counters that tell most as curves over what is swept, for papers and READMEs. A file
-// of its own without scripts; light and dark as its reader wants it.
+// `svg`: the most informative counters as curves over the swept parameter, for papers and READMEs.
+// A single file without scripts; light and dark as its reader wants it.
 #include <fmt/format.h>
 
 #include <algorithm>

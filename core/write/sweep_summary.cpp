@@ -19,7 +19,7 @@ using Cost = SweepSummary::Cost;
 using SeenPoint = SweepSummary::SeenPoint;
 
 constexpr std::size_t most_points = 10'000;  // of more, nobody wants one sentence
-constexpr std::size_t most_groups = 4;       // that get a sentence of their own
+constexpr std::size_t most_groups = 4;       // that get a sentence each
 constexpr std::size_t longest_value = 40;    // characters of a parameter
 
 constexpr std::array<std::string_view, SweepSummary::kinds> nouns{"sectors", "bytes", "passes",
@@ -82,7 +82,7 @@ bool have_short_names(const std::vector<SeenPoint>& points, const std::vector<st
     });
 }
 
-// Points of which a cost of one kind is known, and the parameters that tell them apart.
+// Points that have a cost of one kind, and the parameters that distinguish them.
 class CostComparison {
  public:
     CostComparison(const std::vector<SeenPoint>& points, std::vector<std::string> keys,
@@ -298,7 +298,7 @@ std::optional<SweepSummary::Time> time_of(const Point& point) {
     return SweepSummary::Time{interval->low, number_in(time), interval->high, false};
 }
 
-// The parameters that tell the points apart; none: some point lacks one.
+// The parameters that distinguish the points; none: some point lacks one.
 std::vector<std::string> varying_keys(const std::vector<SeenPoint>& points, bool has_grid) {
     std::vector<std::string> keys;
     for (const auto& [key, first] : points.front().parameters) {

@@ -14,7 +14,7 @@
 
 namespace coalprof {
 
-// How good a number is, where that can be said: what colours are for.
+// The quality of a number, where there is one: shown as colour.
 enum class Shade : std::uint8_t { none, good, fair, poor };
 
 struct TableCell {

@@ -70,7 +70,7 @@ struct GroupedText {
     friend bool operator==(const GroupedText&, const GroupedText&) = default;
 };
 // "requests 4, lines 8 (loads); L1 hit sectors 0": neighbours of one group together, after `begin`
-// and before `end`; as many as fit one line of so many columns, 0: all.
+// and before `end`; as many as fit one line of `columns`, 0: all.
 std::string list_by_group(std::string_view begin, const std::vector<GroupedText>& texts,
                           std::string_view end, std::size_t columns);
 

@@ -22,8 +22,8 @@ constexpr char estimate_mark = '~';
 // A parameter that people read with its unit: "4 MiB".
 constexpr std::string_view size_parameter = "size_bytes";
 
-// Where the numbers come from, below the name: "=" for agreement, nothing for what only a
-// measurement can tell.
+// The source of the numbers, below the name: "=" for agreement, nothing for counters that only a
+// measurement gives.
 std::string_view source_mark(Relation relation, bool from_measurement) {
     if (relation == Relation::agreed) return "=";
     if (relation == Relation::measured) return "";
@@ -81,7 +81,7 @@ Shade shade_of(const TableItem& item, const Reading& reading, const Readings& al
     return excess <= 1 || (is_of_loads && is_caught_by_l1(all)) ? Shade::fair : Shade::poor;
 }
 
-// Parameters that tell kernels and lines of a program apart; the others only describe them.
+// Parameters that identify kernels and lines of a program; the others only describe them.
 constexpr std::array<std::string_view, 6> identifying{"line", "op",    "kernel",
                                                       "grid", "block", "device"};
 constexpr int importance_of_description = 19;  // less than what an access costs
@@ -265,7 +265,7 @@ class ColumnMaker {
             return !value || !first || !(*value == *first);
         });
     }
-    // True where variants, settings or machines tell points apart, beside the swept parameter.
+    // True where variants, settings or machines distinguish points, beside the swept parameter.
     bool compares() const {
         return std::ranges::any_of(parameter_keys(points_), [&](const std::string& key) {
             return key != parameter_of(head_.sweep) &&

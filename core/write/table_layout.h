@@ -1,5 +1,5 @@
-// How a table of these points looks: which columns there are, in which units, with the cells of all
-// points; what is said once above them; what finds no room.
+// The layout of a table of these points: its columns and their units, with the cells of all points;
+// the text above it; counters that do not fit.
 #pragma once
 
 #include <optional>

@@ -120,7 +120,7 @@ TableRow instruction_row(const InstructionCost& cost, std::string instruction) {
              {text(cost.excess, 100, " %")}}};
 }
 
-// What instructions of one cost have in common is one row while their names fit.
+// Instructions of one cost share one row while their names fit.
 std::vector<TableRow> instruction_rows(const Point& point, const TableStyle& style) {
     const std::vector<InstructionResult>& all = point.instructions;
     const std::vector<std::string> texts = instruction_texts(all, style);
@@ -140,7 +140,7 @@ std::vector<TableRow> instruction_rows(const Point& point, const TableStyle& sty
     return rows;
 }
 
-// The name, and what it leaves unsaid: that of a formula says its parameters, "N=1024 k=0".
+// The parameters that the name does not state: that of a formula has them, "N=1024 k=0".
 std::string parameters_of(const Point& point, const TableStyle& style) {
     const std::string name = cell_text(point.name, text_cell_columns, style.ascii);
     const std::string words = fmt::format(" {} ", name);

@@ -12,8 +12,7 @@
 
 namespace coalprof {
 
-// As lines of their own: "Best settings on machine h200: ...". Who asked for the best by a counter
-// is told nothing else.
+// "Best settings on machine h200: ...", a line each; with --best only the verdict by that counter.
 std::vector<std::string> verdict_lines(const std::vector<Verdict>& verdicts);
 
 class TableNotes {

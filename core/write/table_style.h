@@ -1,4 +1,4 @@
-// How a table is to look: what the caller knows of the place where it will be read.
+// The look of a table: facts that the caller has about the place where it will be read.
 #pragma once
 
 #include <cstddef>

@@ -34,7 +34,7 @@ bool is_default(std::string_view key, const Value& value) {
     return text_of(value).empty() || is_usual_value(key, value);
 }
 
-// "32x8" of what was told of a block or a grid; empty: nothing was.
+// "32x8" for a stated block or grid; empty: none was.
 std::string dimensions_text(const std::optional<std::uint64_t>& x,
                             const std::optional<std::uint64_t>& y,
                             const std::optional<std::uint64_t>& z) {
@@ -62,7 +62,7 @@ std::vector<std::string> chosen_options(const ResultHead& head) {
                 options.push_back(fmt::format("{} {}", key, text_of(value)));
     };
     add(sweep.settings, "");
-    add(sweep.more, "dlcm");  // what the machines do by themselves
+    add(sweep.more, "dlcm");  // the machines' default
     if (sweep.cache == "warm") options.emplace_back("L2 warm");
     return options;
 }

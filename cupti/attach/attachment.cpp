@@ -17,7 +17,7 @@
 namespace coalprof {
 namespace {
 
-// After so many launches in a row that nobody wants counted the profiler is switched off.
+// The profiler is switched off after this many launches in a row that nobody wants counted.
 constexpr std::uint64_t idle_launches = 200;
 // Launches that wait to be fetched: room for each takes 1.7 ms to make, and each fetch 50 ms, in
 // which counting stops and starts again (H100, 2026-11-23).
@@ -61,7 +61,7 @@ void Attachment::problem(const std::string& sentence) {
     try {
         trace_.problem(sentence);
     } catch (const Error&) {
-        // Nowhere to tell it; the program goes on.
+        // It cannot be reported; the program goes on.
     }
 }
 
@@ -169,7 +169,7 @@ void Attachment::count(const SeenLaunch& launch) {
         return;
     context.counter->end(false);  // the range of a kernel that was given up
     const bool has_fetched = context.counter->begin(choice_.total(), kernel);
-    if (!context.counter->is_in_range()) return;  // it failed, and has told so
+    if (!context.counter->is_in_range()) return;  // it failed, and has reported so
     if (has_fetched && contexts_.size() == 1) last_fetch_ = Clock::now();
     choice_.count(kernel);
     counting_ = launch;
@@ -188,7 +188,7 @@ void Attachment::count_instructions(const SeenLaunch& launch) {
     turn_.take();
 }
 
-// Of an idle context.
+// For an idle context.
 void Attachment::fetch_instructions() {
     work_.synchronize(instructions_->context());
     instructions_->fetch();
@@ -228,7 +228,7 @@ void Attachment::launch_ends(bool was_launched) {
     if (lost_ == std::this_thread::get_id()) lost_ = {};
 }
 
-// Of a kernel that still runs the range stays open, which CUPTI would close no sooner than it ends.
+// The range of a kernel that still runs stays open, which CUPTI would close no sooner than it ends.
 void Attachment::end_counting(bool was_launched) {
     turn_.end();
     if (setup_.times) setup_.times->resume();
@@ -278,7 +278,7 @@ bool Attachment::ends_in_time(CUcontext context) {
     return false;
 }
 
-// Whether CUPTI may be called where it waits for the context's work.
+// True if CUPTI may be called where it waits for the context's work.
 bool Attachment::lets_cupti_wait(CUcontext context) {
     if (Clock::now() < ask_again_) return false;
     if (ends_in_time(context)) return true;
@@ -315,7 +315,7 @@ void Attachment::fetch_if_due() {
     times_due_ = last_fetch_ + (last_fetch_ - start_);  // each time all: the trace stays small
 }
 
-// Whether they could be read. A copy waits for kernels, and would spoil a graph that is being
+// Returns true if they were read. A copy waits for kernels, and would spoil a graph that is being
 // recorded.
 bool Attachment::read_lines(bool whole, Patience::Time patience) {
     if (!lines_) return true;
@@ -351,7 +351,7 @@ void Attachment::tell_libraries() {
         if (libraries_.insert(path).second) trace_.loaded(path);
 }
 
-// Whether what was counted in the context could be fetched.
+// Returns true if the context's counts were fetched.
 bool Attachment::fetch_last(CUcontext handle, const Context& context) {
     if (is_idle(handle, patience_.at_the_end())) {
         context.counter->end(false);

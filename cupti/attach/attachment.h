@@ -1,5 +1,5 @@
-// coalprof inside the user's program: what is done at each of its launches, waits and ends, by any
-// of its threads. Whatever goes wrong is told in the trace; the program goes on.
+// coalprof inside the user's program: its action at each launch, wait and end, by any thread.
+// Errors are reported in the trace; the program goes on.
 #pragma once
 
 #include <sys/types.h>
@@ -102,7 +102,7 @@ class Attachment {
     using Clock = std::chrono::steady_clock;
     using Lock = std::unique_lock<std::mutex>;
 
-    // What is counted on one GPU, in all of its contexts.
+    // The counters of one GPU, the same in all of its contexts.
     struct ChipConfig {
         ChipConfig(const CuptiApi& api, const std::string& chip, RunMetrics chosen)
             : metrics(std::move(chosen)), config(api, chip, metrics.names()) {}
@@ -156,16 +156,16 @@ class Attachment {
     Clock::time_point ask_again_;  // whether kernels have ended
     bool has_told_of_waiting_ = false;
     LaunchTurn turn_;
-    SeenLaunch counting_;  // whose turn it is
+    SeenLaunch counting_;  // the launch that is counted
 
-    std::thread::id lost_;     // whose turn was ended while it was in its launch
+    std::thread::id lost_;     // whose counting was ended while it was in its launch
     std::uint64_t files_ = 0;  // that were written in place of the program's
     std::uint64_t idle_ = 0;   // launches since the last one that was counted
     Clock::time_point last_fetch_ = Clock::now();
     Clock::time_point start_ = Clock::now();
     Clock::time_point times_due_ = start_ + std::chrono::seconds(1);
     bool has_ended_ = false;
-    std::set<std::string> libraries_;  // that were told
+    std::set<std::string> libraries_;  // that were reported
 };
 
 }  // namespace coalprof

@@ -16,16 +16,16 @@ namespace coalprof {
 
 class LaunchChoice {
  public:
-    // `pattern`: see KernelPattern; it is looked for in the demangled name; none: all kernels but
-    // those that wait for other GPUs (NCCL, NVSHMEM), which counting could stop for ever. `ranges`:
-    // only launches inside of them; nullptr: wherever. `problem` is told of a kernel that is left
-    // out as looking for the pattern would take too long. Throws Error where it is no pattern.
+    // `pattern`: see KernelPattern; searched in the demangled name; none: all kernels but those
+    // that wait for other GPUs (NCCL, NVSHMEM), which counting could stop for ever. `ranges`: only
+    // launches inside of them; nullptr: wherever. `problem` is called with a kernel that is left
+    // out as searching the pattern would take too long. Throws Error where it is no pattern.
     LaunchChoice(std::uint64_t first_of_each, const std::optional<std::string>& pattern,
                  const NvtxRanges* ranges = nullptr,
                  std::function<void(const std::string&)> problem = {});
 
-    // Whether this launch is to be counted. Every launch is to be asked for, once, by its own
-    // thread; of those that are counted count() is to be told.
+    // True if this launch is to be counted. Call it once for every launch, by its thread, and call
+    // count() for those that are counted.
     bool takes(const TracedKernel& kernel);
     void count(const TracedKernel& kernel) { ++times_[kernel].counted; }
     // By its name alone.

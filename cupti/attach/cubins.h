@@ -21,11 +21,10 @@ class Cubins {
  public:
     explicit Cubins(std::string function) : function_(std::move(function)) {}
 
-    // While the driver loads it, which may hold locks of its own: waits for nothing. The bytes are
-    // copied.
+    // Called while the driver loads it and may hold locks: waits for nothing. The bytes are copied.
     void loaded(const void* cubin, std::size_t bytes);
-    // None: it was built without line information, or has not been seen. `crc`: what CUPTI tells of
-    // the code by, its lower half.
+    // None: it was built without line information, or has not been seen. `crc`: CUPTI's checksum of
+    // the code, its lower half.
     SourceLine line_of(const CuptiApi& api, std::uint32_t crc, std::uint64_t offset);
 
  private:
@@ -46,11 +45,11 @@ inline constexpr std::size_t unknown_size = ~std::size_t{0};
 
 bool is_cubin(const void* image);
 
-// By their mangled names, kernels and others; none where it is damaged or of another kind. Of an
-// image in memory nobody tells the size: it is to be as whole as its headers say.
+// By their mangled names, kernels and others; none where it is damaged or of another kind. The size
+// of an image in memory is unknown: it must be as whole as its headers say.
 std::vector<std::string> functions_of_cubin(const void* image, std::size_t size = unknown_size);
 
-// What follows `beginning` in the names that begin so, of symbols and sections, each once.
+// The rest of each name of a symbol or section that begins with `beginning`, each once.
 std::set<std::string> names_of_cubin(const void* image, std::string_view beginning,
                                      std::size_t size = unknown_size);
 

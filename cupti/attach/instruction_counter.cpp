@@ -13,7 +13,7 @@ void InstructionCounter::start_profiler() {
     try {
         profiler_.emplace(setup_.api());
     } catch (const CountersError&) {
-        // Told when it is tried again, at the launch.
+        // Reported when it is tried again, at the launch.
     }
 }
 

@@ -29,18 +29,18 @@ class InstructionCounter {
     };
     explicit InstructionCounter(Setup setup) : setup_(std::move(setup)), cubins_(setup_.kernel) {}
 
-    // From callbacks inside the driver, which may hold locks of its own: each may be called at any
+    // Called from callbacks inside the driver, which may hold locks: each may be called at any
     // time, and waits for no launch.
     Cubins& cubins() { return cubins_; }
     // The first time when a context is made; in a launch it may be too late.
     void start_profiler();
 
-    // Whether this launch is one of them.
+    // True if this launch is one of them.
     bool wants(const TracedKernel& kernel, CUcontext context) const;
     bool is_open() const { return session_.has_value(); }
-    // Of an open one.
+    // The context of an open one.
     CUcontext context() const { return session_->context(); }
-    // Whether it is counted.
+    // Returns true if it is counted.
     bool begin(const TracedKernel& kernel, CUcontext context);
     void end(bool was_launched);
     // All that were wanted have been counted, and are to be fetched.

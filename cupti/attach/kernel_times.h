@@ -27,7 +27,7 @@ struct ActivityApi {
     decltype(&::cuptiActivityFlushPeriod) flush_period = nullptr;
 };
 
-// Durations of one kernel's launches, of which so many are kept that their median holds.
+// Durations of one kernel's launches; enough of them are kept for their median.
 class LaunchTimes {
  public:
     void add(double seconds);
@@ -37,7 +37,7 @@ class LaunchTimes {
     static constexpr std::size_t most_kept = 4096;
     std::uint64_t launches_ = 0;
     double total_seconds_ = 0;
-    std::uint64_t every_ = 1;  // so many launches one is kept
+    std::uint64_t every_ = 1;  // one launch out of this many is kept
     std::vector<double> kept_;
 };
 
@@ -49,7 +49,7 @@ class KernelTimes {
     // read(). Throws CountersError where CUPTI refuses.
     void start(CUpti_BuffersCallbackRequestFunc requested,
                CUpti_BuffersCallbackCompleteFunc completed);
-    // Of kernels that are launched in between there are none.
+    // Kernels launched between the two have none.
     void pause();
     void resume();
     // Before each launch that is not counted. Records cost 3 us a launch (H100), so from some
@@ -58,7 +58,7 @@ class KernelTimes {
     void read(std::uint8_t* buffer, std::size_t bytes);
     // Has CUPTI hand over what it holds, records of kernels that still run left out.
     void flush();
-    // Of all launches so far; of a graph, the kernels of a launch together.
+    // Times of all launches so far; for a graph, the kernels of a launch together.
     std::map<TracedKernel, TimedLaunches> sums();
 
  private:
@@ -74,7 +74,7 @@ class KernelTimes {
     bool has_started_ = false;
     bool is_recording_ = false;
     std::uint64_t launches_ = 0;
-    std::mutex mutex_;  // CUPTI hands buffers over in threads of its own
+    std::mutex mutex_;  // CUPTI delivers buffers on its threads
     std::map<TracedKernel, LaunchTimes> kernels_;
     std::optional<GraphLaunch> graph_;  // whose kernels came last
 };

@@ -13,7 +13,7 @@ LaunchCounter::~LaunchCounter() {
     try {
         close();
     } catch (const Error&) {
-        // What deliver() throws: a trace that cannot be written. The command sees where it stops.
+        // deliver() throws if the trace cannot be written. The command sees where it stops.
     }
 }
 

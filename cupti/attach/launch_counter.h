@@ -34,7 +34,7 @@ class LaunchCounter {
     LaunchCounter(const LaunchCounter&) = delete;
     LaunchCounter& operator=(const LaunchCounter&) = delete;
 
-    // Whether there was no room left, and all before it was fetched.
+    // Returns true if there was no room left, and all before it was fetched.
     bool begin(std::uint64_t number, const TracedKernel& kernel);
     void end(bool was_launched);
     // Fetches and delivers what was counted. Waits for the context's work.
@@ -46,7 +46,7 @@ class LaunchCounter {
     bool has_failed() const { return has_failed_; }
     bool is_open() const { return session_.has_value(); }
     std::size_t pending() const { return pending_.size(); }
-    // Of them, launches whose kernels have ended.
+    // The launches among them whose kernels have ended.
     std::size_t unfetched() const;
 
  private:

@@ -20,8 +20,8 @@ class LaunchTurn {
     // another.
     explicit LaunchTurn(std::chrono::milliseconds patience) : patience_(patience) {}
 
-    // Waits, without the lock, until no other thread has the turn. Whether it is free then; if not,
-    // the caller may end it in the other's place.
+    // Waits, without the lock, until no other thread is counting. Returns true if so; if not, the
+    // caller may end it in the other's place.
     bool wait(std::unique_lock<std::mutex>& lock);
     void take() {
         owner_ = std::this_thread::get_id();
@@ -39,8 +39,8 @@ class LaunchTurn {
     std::uint64_t turns_ = 0;
 };
 
-// How long it is waited for kernels. One that takes longer is taken for one that waits for another
-// kernel or for the program, and would wait for as long as we do.
+// The wait for kernels is limited. One that takes longer is assumed to wait for another kernel or
+// for the program, and would wait for as long as we do.
 
 class Patience {
  public:

@@ -49,8 +49,8 @@ const std::string* LineProbe::replacement_of_file(const char* path) {
         ptx_of_file({std::istreambuf_iterator<char>(file), {}}, capability_of_code(setup_.driver)));
 }
 
-// Not what cannot be rewritten is told, as that is machine code, or functions that kernels call: of
-// kernels without lines the result tells the names.
+// Code that cannot be rewritten is not reported, as that is machine code, or functions that kernels
+// call: the result names kernels without lines.
 const std::string* LineProbe::replacement_of_input(const std::string& input, bool driver_links) {
     if (!can_count()) return nullptr;
     const PtxOrReason ptx = ptx_of_file(input, capability_of_code(setup_.driver));
@@ -62,7 +62,7 @@ const std::string* LineProbe::replacement_of_input(const std::string& input, boo
                 driver_links ? Use::as_input_of_driver : Use::as_input, std::move(mark));
 }
 
-// Symbols tell: programs copy code and keep it in files, which other processes read.
+// Symbols identify it: programs copy code and keep it in files, which other processes read.
 bool LineProbe::is_linked_from_ours(const void* image) {
     if (!has_inputs_ || !is_cubin(image)) return false;
     std::vector<std::size_t> inputs;
@@ -189,7 +189,7 @@ std::vector<std::uint64_t> LineProbe::words_at(Handle handle, const std::string&
     return words;
 }
 
-// Of the context that is current.
+// For the current context.
 void LineProbe::add_counts(const Image& image, Handle handle, std::vector<TracedSite>& sites) {
     const std::vector<std::uint64_t> counts =
         words_at(handle, counts_symbol + image.mark, sites.size() * site_counts);
@@ -240,7 +240,7 @@ void LineProbe::deliver(const std::vector<TracedSite>& sites, bool whole) {
     for (const TracedSite& site : sites) {
         std::uint64_t& told = told_[site.id];
         const std::uint64_t executed = site.totals.executed;
-        // Fewer: counts were lost with their context. What was told stays.
+        // Fewer: counts were lost with their context. The last report stays.
         if (executed <= told || (!whole && executed < 2 * told)) continue;
         setup_.deliver(site);
         told = executed;

@@ -33,9 +33,10 @@ class LineProbe {
         std::function<bool(const std::string&)> wants;  // by a kernel's mangled name
         std::function<void(const TracedSite&)> deliver;
         std::function<void(const std::string&)> problem;
-        // Why code is loaded as it is, each once: a clause. Its kernels may be counted otherwise.
+        // The reason why code is loaded unchanged, each once: a clause. Its kernels may be counted
+        // otherwise.
         std::function<void(const std::string&)> lacks_ptx;
-        // Whether counts may be copied from the context before they go: not while a kernel runs on,
+        // True if counts may be copied from the context before they go: not while a kernel runs on,
         // for which a copy would wait.
         std::function<bool(CUcontext)> may_copy = [](CUcontext) { return true; };
         // A kernel that counts itself, by its mangled name.
@@ -43,24 +44,24 @@ class LineProbe {
     };
     explicit LineProbe(Setup setup) : setup_(std::move(setup)) {}
 
-    // What is to be loaded in place of `image`; nullptr: it is loaded as it is, and lacks_ptx() or
-    // problem() told why.
+    // The code to load in place of `image`; nullptr: it is loaded unchanged, and lacks_ptx() or
+    // problem() got the reason.
     const void* replacement(const void* image);
     // The same of a file; what is to stand in the one that is loaded in its place.
     const std::string* replacement_of_file(const char* path);
-    // Of PTX, or a fat binary with it, that the program hands to a linker, the PTX that is to be
-    // linked in its place; nullptr: it is linked as it is. Code that was linked from it is known by
-    // its symbols when replacement() sees it. `driver_links`: then the driver is asked whether it
-    // compiles it; others say so themselves.
+    // For PTX, or a fat binary with it, that the program passes to a linker: the PTX to link in its
+    // place; nullptr: it is linked unchanged. Code that was linked from it is recognised by its
+    // symbols when replacement() sees it. `driver_links`: then the driver is asked if it compiles
+    // it; others say so themselves.
     const std::string* replacement_of_input(const std::string& input, bool driver_links);
-    // What replacement() was asked of last was loaded.
+    // The image of the last replacement() was loaded.
     void loaded(Handle handle, CUcontext context);
     void launched_in(CUcontext context) { contexts_.insert(context); }
     const std::set<CUcontext>& contexts() const { return contexts_; }
 
-    // Delivers what has been counted so far, of sites that have been executed twice as often as
-    // when they were told last; `whole`: of all that have been executed since. Copies from all
-    // contexts, whether or not kernels run.
+    // Delivers the counts so far, of sites that have been executed twice as often as at their last
+    // delivery; `whole`: of all that have been executed since. Copies from all contexts, whether or
+    // not kernels run.
     void read(bool whole);
     // Before the counts go with their context or their module.
     void context_ends(CUcontext context);
@@ -104,7 +105,7 @@ class LineProbe {
     bool has_inputs_ = false;  // of linkers
     std::set<CUcontext> contexts_;
     std::set<std::string> said_;
-    std::map<std::string, std::uint64_t> told_;  // executions of a site when it was told last
+    std::map<std::string, std::uint64_t> told_;  // executions of a site at its last delivery
 };
 
 }  // namespace coalprof

@@ -1,7 +1,7 @@
-// What the code that a program loads lets expect of a second run, in which it counts its own lines:
-// see core/program/second_run.h. Of fat binaries without PTX for this GPU only the headers are
-// read. The driver has taken the code already, so that its headers are whole. Everything is called
-// from CUPTI's callbacks, one at a time.
+// Looks at the code that a program loads, to predict what a second run finds, in which it counts
+// its lines: see core/program/second_run.h. Only headers are read of fat binaries without PTX for
+// this GPU. The driver has taken the code already, so that its headers are whole. Everything is
+// called from CUPTI's callbacks, one at a time.
 #pragma once
 
 #include <cstddef>
@@ -23,14 +23,14 @@ class LoadedCode {
     static constexpr std::size_t most_kernels = 16384;
     struct Setup {
         ModuleDriver driver;
-        // Each is told once.
+        // Each is reported once.
         std::function<void(const std::string& kernel)> rewritable;  // by its mangled name
         std::function<void(const std::string& reason)> lacks_ptx;
         std::function<void(const std::string& reason)> unknown_code;
     };
     explicit LoadedCode(Setup setup) : setup_(std::move(setup)) {}
 
-    // What the driver has loaded.
+    // An image that the driver has loaded.
     void image(const void* image);
     void file(const char* path);
 
@@ -56,11 +56,11 @@ struct CodeFile {
 // The one that these bytes of this process were loaded with; none: they are no file's.
 std::optional<CodeFile> file_around(const void* bytes);
 
-// Why its machine code has no lines, and what to do: a clause. `file`: none for code that the
-// program made or read itself. `capability`: of the GPU, 90 is 9.0.
+// The reason why its machine code has no lines, and what to do: a clause. `file`: none for code
+// that the program made or read itself. `capability`: of the GPU, 90 is 9.0.
 std::string why_without_ptx(const std::optional<CodeFile>& file, std::uint32_t capability);
 
-// Of an image that the driver loads, and why it has no PTX.
+// For an image that the driver loads: why it has no PTX.
 std::string reason_for_image(const std::string& reason, const void* image,
                              std::uint32_t capability);
 

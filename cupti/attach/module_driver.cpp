@@ -101,7 +101,7 @@ bool RunningWork::has_ended(CUstream stream) const {
     return !driver_.stream_query || driver_.stream_query(stream) != CUDA_ERROR_NOT_READY;
 }
 
-// Behind all that the context was given. Nothing waits for the mark but who asks for it.
+// After all work that the context was given. Nothing waits for the mark except the one who asks.
 bool RunningWork::mark(CUcontext context) {
     auto found = marks_.find(context);
     if (found == marks_.end()) {

@@ -35,9 +35,9 @@ std::uint32_t capability_of_code(const ModuleDriver& driver);
 // Code is compiled for one of them, and a library of code serves all.
 bool gpus_differ(const ModuleDriver& driver);
 
-// Whether the program's kernels have ended, asked without waiting for them. CUPTI waits where a
-// range, a pass or the profiler begins or ends, and a kernel that waits for another kernel or for
-// the program would then never end: it gets what it waits for only when its launch has returned.
+// Tests if the program's kernels have ended, without waiting for them. CUPTI waits where a range, a
+// pass or the profiler begins or ends, and a kernel that waits for another kernel or for the
+// program would then never end: it gets what it waits for only when its launch has returned.
 
 // A plain struct, so that a scripted fake can stand in. nullptr: the driver does not have it.
 struct WorkDriver {
@@ -62,7 +62,7 @@ class RunningWork {
 
     // Where the driver cannot say, all has ended.
     bool has_ended(CUstream stream) const;
-    // Of all streams. No stream of the context may be capturing: its capture would be spoilt.
+    // For all streams. No stream of the context may be capturing: its capture would be spoilt.
     bool ends_within(CUcontext context, std::chrono::milliseconds patience);
     // For calls that take an ended context for granted, when its work has ended.
     void synchronize(CUcontext context);

@@ -54,7 +54,7 @@ std::string text_of(const wchar_t* text) {
 }
 
 std::string text_of(const nvtxEventAttributes_t* event) {
-    // Of an older NVTX, which has less of it.
+    // The least size, in an older NVTX.
     constexpr std::size_t least = offsetof(nvtxEventAttributes_t, message) + sizeof(void*);
     if (!event || event->size < least) return {};
     switch (event->messageType) {
@@ -75,7 +75,7 @@ NvtxRanges::Domain domain_of(nvtxDomainHandle_t handle) {
     return static_cast<NvtxRanges::Domain>(reinterpret_cast<std::uintptr_t>(handle));
 }
 
-// Of any of the three forms in which NVTX has a name.
+// A name in any of NVTX's three forms.
 template <typename Name>
 int NVTX_API push(Name name) {
     return quietly(NVTX_NO_PUSH_POP_TRACKING, [&](NvtxRanges& ranges) {

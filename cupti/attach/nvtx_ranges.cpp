@@ -9,10 +9,10 @@ namespace {
 
 constexpr std::size_t most_other_names = 16;
 
-// What one thread has pushed, in all domains. Without a destructor: a thread may pop in the last
-// destructor of its own.
+// The ranges that one thread has pushed, in all domains. Without a destructor: a thread may pop in
+// its last destructor.
 struct Pushed {
-    static constexpr std::size_t most = 1024;  // no wanted range is seen below so many
+    static constexpr std::size_t most = 1024;  // deeper wanted ranges are not seen
     struct Range {
         NvtxRanges::Domain domain;
         bool is_wanted;
@@ -32,7 +32,7 @@ thread_local constinit Pushed pushed{};
 
 }  // namespace
 
-// Whether it is wanted.
+// Returns true if it is wanted.
 bool NvtxRanges::notes(std::string_view name) {
     const bool is_wanted = std::ranges::find(wanted_, name) != wanted_.end();
     if (has_seen_enough_ && !is_wanted) return false;

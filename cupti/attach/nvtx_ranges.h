@@ -35,10 +35,10 @@ class NvtxRanges {
     // Lives as long as this.
     const std::string& keep(std::string_view name);
 
-    // Whether what the calling thread does now is in a wanted range.
+    // True if the calling thread is in a wanted range.
     bool is_inside() const;
     // Names of ranges that have come since this was last called: of the wanted ones all, of others
-    // the first few. Each is told once.
+    // the first few. Each is returned once.
     std::vector<std::string> new_names();
 
     // fork() is to be called between these two, and its child calls unlock() as well: another
@@ -61,17 +61,17 @@ class NvtxRanges {
     std::atomic<Domain> last_domain_{default_domain};
 };
 
-// Has NVTX tell a program's ranges: by the functions that NVTX 3 lets a tool put into its tables
-// (its nvtxTypes.h), which each library and program brings of its own.
+// Reads a program's NVTX ranges: by the functions that NVTX 3 lets a tool put into its tables (its
+// nvtxTypes.h), which each library and program brings along.
 
 // NVTX's NvtxGetExportTableFunc_t: a table by its number.
 using NvtxTables = const void* (*)(std::uint32_t);
 
-// Whether it was built with NVTX's headers; without them nothing is ever told.
+// True if it was built with NVTX's headers; without them no range is ever seen.
 bool knows_nvtx();
 
-// From now on `ranges`, which must live as long as the program, is told. False: these are no tables
-// that we know.
+// From now on `ranges`, which must live as long as the program, gets them. False: these are no
+// tables that we know.
 bool install_nvtx_hooks(NvtxTables tables, NvtxRanges& ranges);
 
 }  // namespace coalprof

@@ -1,4 +1,4 @@
-// What the command tells the library inside the program: by environment variables, which child
+// Orders of the command for the library inside the program: environment variables, which child
 // processes inherit.
 #pragma once
 
@@ -23,7 +23,8 @@ struct AttachOrders {
     std::string one_kernel = {};
     std::vector<std::string> ranges = {};  // NVTX's, by name; none: launches are counted anywhere
     std::set<std::string> left_out = {};   // kernels, by their mangled names
-    bool tells_of_code = false;            // whether a second run could tell lines: see LoadedCode
+    bool tells_of_code = false;            // report if a second run could find lines: see
+                                           // LoadedCode
 };
 
 // As variables, by name.

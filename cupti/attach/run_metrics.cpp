@@ -17,7 +17,7 @@ constexpr std::array traffic_counters{
 constexpr std::array use_counters{Counter::load_unique_bytes, Counter::store_unique_bytes};
 
 // cp.async: hardware counts its sectors among those of loads, its instructions are another opcode,
-// and patched code keeps it apart altogether. Turing has none.
+// and patched code counts it separately. Turing has none.
 constexpr std::string_view asynchronous_copies = "smsp__inst_executed_op_ldgsts.sum";
 constexpr std::string_view asynchronous_bytes = "smsp__sass_data_bytes_mem_global_op_ldgsts.sum";
 constexpr std::string_view asynchronous_sectors =
@@ -59,7 +59,7 @@ RunMetrics::RunMetrics(RunPass pass, std::string_view chip,
         add_time();
     } else {
         add(Counter::load_unique_bytes, asynchronous_bytes);
-        // Of the same launch as the bytes, so that their ratio is one launch's.
+        // From the same launch as the bytes, so that their ratio is one launch's.
         add(Counter::load_sectors, asynchronous_sectors);
         add(Counter::load_sectors, "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum");
         add(Counter::store_sectors, "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_st.sum");

@@ -1,13 +1,13 @@
-// A program that stands in for ptxas: asked as it is, it hands on the PTX that it should compile,
-// as text with a zero behind it, which the driver compiles.
+// A program that replaces ptxas: it returns the PTX that it should compile, as text with a final
+// zero, which the driver compiles.
 #pragma once
 
 #include <string>
 
 namespace coalprof {
 
-// Of CUDA, 12090 is 12.9: the last one whose PTX the frameworks know by the same number. GPUs that
-// need a later one are served by newer frameworks.
+// A release of CUDA, 12090 is 12.9: the last one whose PTX the frameworks know by the same number.
+// GPUs that need a later one are served by newer frameworks.
 inline constexpr int latest_release = 12090;
 
 struct StandIn {
@@ -17,7 +17,7 @@ struct StandIn {
     std::string compiler_of_others = {};
 };
 
-// Whether it was written and may be started: a file system may forbid to execute what lies on it.
+// True if it was written and may be started: a file system may forbid to execute its files.
 bool write_stand_in(const std::string& path, const StandIn& stand_in);
 
 }  // namespace coalprof

@@ -13,7 +13,7 @@ void StreamCaptures::has_begun(CUcontext context, CUstream stream, bool succeede
 }
 
 void StreamCaptures::may_have_ended(CUstream stream) {
-    // A recording that was invalidated and not ended has a status of its own.
+    // A recording that was invalidated and not ended has a separate status.
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     if (is_capturing_ && is_capturing_(stream, &status) == CUDA_SUCCESS &&
         status != CU_STREAM_CAPTURE_STATUS_NONE)

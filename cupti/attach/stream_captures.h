@@ -1,6 +1,6 @@
 // The streams whose launches are being recorded into graphs. While there is one, nothing may be
 // copied from the GPU and no other stream be asked: that could spoil the graph. Everything is
-// called under one lock, which whoever copies or asks holds meanwhile.
+// called under one lock, which must be held while copying or asking.
 #pragma once
 
 #include <cuda.h>

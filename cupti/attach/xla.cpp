@@ -104,7 +104,7 @@ bool chooses_compiler(const std::string& flags) {
     return names(folder_flag) || std::ranges::any_of(flags_off, names);
 }
 
-// Where JAX and XLA look for CUDA, as far as it can be told from outside.
+// The folders where JAX and XLA look for CUDA, as far as they are known from outside.
 std::vector<fs::path> cuda_roots(const std::set<std::string>& libraries) {
     std::vector<fs::path> roots;
     if (const std::string root = variable("CUDA_ROOT"); !root.empty()) roots.emplace_back(root);

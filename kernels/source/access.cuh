@@ -22,8 +22,8 @@ struct Addresses {
     Index of[per_thread];
 };
 
-// A formula of which every number is known to be below 2^32. The compiler, told so, divides in 32
-// bits, which takes a quarter of the instructions.
+// A formula of which every number is known to be below 2^32. With this assumption the compiler
+// divides in 32 bits, which takes a quarter of the instructions.
 template <typename Formula>
 __device__ __forceinline__ Formula narrowed(Formula formula) {
     constexpr unsigned count = sizeof(Formula) / sizeof(Index);
@@ -62,7 +62,7 @@ __device__ __forceinline__ Lanes<per_thread> place(const Formula& formula, Index
     return lanes;
 }
 
-// What elements are numbered in.
+// The type that numbers elements.
 template <bool narrow>
 struct NumberOf {
     using Type = Index;
@@ -74,7 +74,7 @@ struct NumberOf<true> {
 
 // place() for a thread whose elements all lie in one tile, of which a block takes the whole or some
 // rows. The block knows its tile without looking at i, the thread's place in it is found once, and
-// from one element of the thread to the next it is so many rows.
+// its elements are a fixed number of rows apart.
 template <int side, int block, int per_thread, typename Number>
 __device__ __forceinline__ Lanes<per_thread> place_down(Number element, Number row_step) {
     Lanes<per_thread> lanes;
@@ -113,7 +113,7 @@ __device__ __forceinline__ Lanes<per_thread> place_in_tile(const TileCells& form
 }
 
 // `base`: the address of element 0. `apart`: the compiler could see that two elements of one thread
-// are the same and drop an access; a multiple of an unknown zero keeps them apart.
+// are the same and drop an access; a multiple of an unknown zero prevents that.
 template <unsigned bytes, bool apart, int per_thread>
 __device__ __forceinline__ Addresses<per_thread> locate(Index base, const Lanes<per_thread>& lanes,
                                                         const LaunchArgument& launch) {
@@ -163,8 +163,8 @@ __device__ __forceinline__ void load(Value<bytes> (&values)[per_thread],
     each(lanes, [&](int j) { load_value<memory>(values[j], addresses.of[j], lanes.active[j]); });
 }
 
-// Loads from constant memory, which also holds the kernel's parameters: only what the kernel does
-// without these loads can tell them apart. So they stand in a loop that goes round once or not at
+// Loads from constant memory, which also holds the kernel's parameters: they are counted as the
+// difference to the kernel without them. So they stand in a loop that goes round once or not at
 // all: it is jumped over where an `if` would be predicated. The address seems to change with every
 // round, lest ptxas makes an `if` of it.
 template <unsigned bytes, int per_thread>
@@ -278,7 +278,7 @@ __device__ __forceinline__ void store_loaded(const Addresses<per_thread>& addres
 // The threads of the block wait for each other, and see what the others stored to shared memory.
 __device__ __forceinline__ void meet() { asm volatile("bar.sync 0;" ::: "memory"); }
 
-// Of a warp's integer atomics at one address ptxas makes one; the plan says one for each lane.
+// ptxas makes one of a warp's integer atomics at one address; the plan has one for each lane.
 __device__ __forceinline__ Index apart_in_warp(Index address, const LaunchArgument& launch) {
     return address + threadIdx.x * static_cast<Word>(launch.nothing);
 }

@@ -1,15 +1,15 @@
-// What the host hands to a kernel, byte for byte the same on both sides. Plain C++ without any
-// header of the standard library: NVRTC reads it as it stands.
+// The arguments of a kernel, byte for byte the same on host and GPU. Plain C++ without any header
+// of the standard library: NVRTC reads it as it stands.
 #pragma once
 
 #include "core/pattern/formulas.h"
 
 namespace coalprof {
 
-using Word = unsigned int;  // 32 bits on the host and in CUDA alike
+using Word = unsigned int;  // 32 bits both on the host and in CUDA
 
-// The array of one instruction. Each instruction has an operand of its own, even where two name
-// the same array: with one base address, ptxas would see that two loads meet and drop the second.
+// The array of one instruction. Each instruction has a separate operand, even where two name the
+// same array: with one base address, ptxas would see that two loads meet and drop the second.
 struct Operand {
     Index base = 0;       // address of element 0; shared memory: offset into the block's
     Index rows_base = 0;  // tables only: address of row 0 of the array whose rows it lists
@@ -19,7 +19,7 @@ struct Operand {
     Index texture = 0;    // the texture object over the array, where loads fetch through one
 };
 
-// What concerns the launch as a whole.
+// Arguments for the launch as a whole.
 struct LaunchArgument {
     Index threads = 0;          // logical indices 0 .. threads-1
     Index fault = 0;            // address of a WrongResult

@@ -7,7 +7,7 @@
 
 namespace coalprof {
 
-// What word `word` of an element holds before any launch.
+// The content of word `word` of an element before any launch.
 template <unsigned bytes, Content content>
 __device__ __forceinline__ Word start_word(Index element, unsigned word, const Operand& operand) {
     if constexpr (content == Content::marked) {

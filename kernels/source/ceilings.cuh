@@ -1,5 +1,5 @@
-// The simplest loops that read memory, 16 bytes a lane, to find how fast this GPU can read at all:
-// each thread reads `count` cells that lie a block apart, or walks the buffer with the whole grid.
+// The simplest loops that read memory, 16 bytes a lane, to find the highest rate of this GPU: each
+// thread reads `count` cells that lie a block apart, or walks the buffer with the whole grid.
 #pragma once
 
 #include "kernels/source/arguments.h"

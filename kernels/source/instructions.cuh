@@ -13,7 +13,7 @@ struct Value {
     Word word[words_of(bytes)] = {};
 };
 
-// Where an address leads to; addresses of all but global memory are those of their own window.
+// The memory of an address; addresses of all but global memory are relative to their window.
 enum class Memory { global, shared, constant, local };
 
 // Predicated, not branched around: the loads of one thread follow each other without a jump. Where
@@ -87,7 +87,7 @@ __device__ __forceinline__ void load_read_only(Value<bytes>& value, Index addres
     COALPROF_LOAD("global.nc");
 }
 
-// What tex1Dfetch() becomes. The texture has as many components as an element has words; the
+// A load through tex1Dfetch(). The texture has as many components as an element has words; the
 // others come back as they must and are dropped.
 template <unsigned bytes>
 __device__ __forceinline__ void fetch_value(Value<bytes>& value, Index texture, Index texel,
@@ -132,14 +132,15 @@ __device__ __forceinline__ void store_value(const Value<bytes>& value, Index add
     }
 }
 
-// How an atomic adds. The width decides for integers, floating point has instructions of its own.
+// The type that an atomic adds. The width decides for integers, floating point has separate
+// instructions.
 enum class Number { u32, u64, f32, f64 };
 
 constexpr unsigned bytes_of_number(Number number) {
     return number == Number::u32 || number == Number::f32 ? 4 : 8;
 }
 
-// On shared memory, where only 32-bit integers have an instruction of their own (ATOMS).
+// On shared memory, where only 32-bit integers have an instruction (ATOMS).
 __device__ __forceinline__ Value<4> add_shared_value(Index address, bool active,
                                                      const LaunchArgument& launch) {
     const int on = active;

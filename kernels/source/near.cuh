@@ -1,4 +1,4 @@
-// Where arrays of shared, constant and local memory begin, as addresses of their own windows.
+// The beginnings of arrays of shared, constant and local memory, as addresses in their windows.
 #pragma once
 
 #include "kernels/source/arguments.h"

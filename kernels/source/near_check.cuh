@@ -1,6 +1,6 @@
-// Shared and local memory begin with a launch and end with it, so a launch of its own checks what a
-// program does there: it fills the array, does what the measured kernel does, and looks. Composed
-// around the same code (kernels/compose.cpp); never launched inside a measurement.
+// Shared and local memory begin with a launch and end with it, so a separate launch checks the
+// program's accesses there: it fills the array, does what the measured kernel does, and looks.
+// Composed around the same code (kernels/compose.cpp); never launched inside a measurement.
 #pragma once
 
 #include "kernels/source/access.cuh"

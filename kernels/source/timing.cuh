@@ -5,9 +5,8 @@
 
 namespace coalprof {
 
-// Reads a buffer larger than L2, so that nothing else stays there. It reads and does not
-// write: the lines that it leaves behind are clean, and none is written back while the next kernel
-// is timed.
+// Reads a buffer larger than L2, so that nothing else stays there. It reads and does not write: its
+// lines in L2 are clean, and none is written back while the next kernel is timed.
 extern "C" __global__ void __launch_bounds__(256)
     coalprof_flush(const uint4* const buffer, const Index cells, const Word nothing,
                    Word* const sink) {

@@ -1,7 +1,8 @@
-// What the arrays hold, for the kernels and for the host reference alike. Every element holds a
-// value of its own, made from its index; bit 7 of each of its bytes says whether the program has
+// The content of arrays, for the kernels and for the host reference. Every element holds a
+// different value, made from its index; bit 7 of each of its bytes says whether the program has
 // stored to it. So a stored value depends on its place alone, whatever threads meet there and
-// however often the kernel runs, and what was not stored to is recognised as such ("poison").
+// however often the kernel runs, and elements that were not stored to are recognised as such
+// ("poison").
 //
 // Arrays that only atomics change hold small numbers instead, and count.
 #pragma once
@@ -12,7 +13,7 @@ namespace coalprof {
 
 inline constexpr Word touched_bits = 0x80808080u;
 
-// How an array's content is to be read.
+// The meaning of an array's values.
 enum class Content : Word {
     marked,     // values with the mark of having been stored to
     count_u32,  // numbers that atomics add to, in the element's own type
@@ -22,7 +23,7 @@ enum class Content : Word {
     rows,  // a table of row addresses
 };
 
-// What of a launch may have nothing to do in an instruction.
+// The parts of a launch that may have nothing to do in an instruction.
 enum class Idle : Word {
     none,
     lanes,  // some of a warp

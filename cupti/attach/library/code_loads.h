@@ -1,4 +1,4 @@
-// Code that the program loads and unloads: loaded with counting in it, in place of its own.
+// Code that the program loads and unloads: replaced by the same code with counting in it.
 #pragma once
 
 #include <cupti_callbacks.h>
@@ -14,7 +14,7 @@ namespace coalprof {
 // A new file that holds these bytes; empty: it cannot be written.
 using WriteImage = std::function<std::string(const std::string& bytes)>;
 
-// Whether it was a call that loads, unloads or links code.
+// Returns true for a call that loads, unloads or links code.
 bool loading_called(CUpti_CallbackId call, const CUpti_CallbackData& data, bool succeeded,
                     LineProbe& lines, const WriteImage& file_for);
 

@@ -3,7 +3,7 @@
 namespace coalprof {
 namespace {
 
-// How the arguments of the driver's calls begin, in the order in which cuda.h has them. CUPTI's
+// The first arguments of the driver's calls, in the order in which cuda.h has them. CUPTI's
 // generated_cuda_meta.h has them too, and types that cuda.h no longer knows.
 struct LaunchArguments {  // cuLaunchKernel, cuLaunchCooperativeKernel
     CUfunction function;

@@ -1,4 +1,4 @@
-// The driver's calls that the library wants to be told of, and what CUPTI's callbacks say of them.
+// The driver's calls that the library subscribes to, decoded from CUPTI's callbacks.
 #pragma once
 
 #include <cupti_callbacks.h>
@@ -21,15 +21,15 @@ struct CaptureCall {
 };
 std::optional<CaptureCall> capture_of(CUpti_CallbackId call, const CUpti_CallbackData& data);
 
-// What each of `loading_calls` takes: where the handle goes, then what is loaded, or the name of
-// its file.
+// The arguments of each of `loading_calls`: where the handle goes, then what is loaded, or the name
+// of its file.
 template <typename Handle>
 struct LoadArguments {
     Handle* handle;
     const void* image;
 };
 
-// What each of `linking_calls` takes that is handed bytes, and that is handed the name of a file.
+// The arguments of each of `linking_calls`, with bytes and with the name of a file.
 struct LinkDataArguments {
     CUlinkState state;
     CUjitInputType type;
@@ -87,7 +87,7 @@ inline constexpr std::array waiting_calls{
     CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize_ptsz, CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize,
     CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2,          CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2_ptds,
 };
-// What cudaDeviceSynchronize() calls from CUDA 13 on; older headers have no word for it.
+// The call that cudaDeviceSynchronize() makes from CUDA 13 on; older headers have no name for it.
 inline constexpr CUpti_CallbackId synchronize_from_cuda_13 = 800;
 
 }  // namespace coalprof

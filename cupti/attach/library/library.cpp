@@ -1,6 +1,6 @@
 // The library that the driver loads into the user's program (CUDA_INJECTION64_PATH), and NVTX where
 // launches are chosen by its ranges (NVTX_INJECTION64_PATH): in any order. It subscribes to CUPTI's
-// callbacks, and tells them to the Attachment.
+// callbacks, and passes them to the Attachment.
 #include <cupti_activity.h>
 #include <cupti_callbacks.h>
 #include <dlfcn.h>
@@ -90,10 +90,10 @@ NvtxRanges* wanted_ranges() {
 Attachment* attachment =
     nullptr;  // lives as long as the program: it may launch in its last exit handler
 
-// Whether this thread calls the driver for us, of which there is nothing to be told.
+// True if this thread calls the driver for us; such calls are ignored.
 thread_local bool is_inside = false;
 
-// Recording is reckoned with from before it begins: nobody may touch other streams meanwhile.
+// Recording counts as begun before the call: no other stream may be used during it.
 void capture_called(const CaptureCall& call, CUcontext context, bool is_entered, bool succeeded) {
     if (is_entered) {
         if (call.is_begin) attachment->capture_begins();
@@ -139,7 +139,7 @@ void driver_called(CUpti_CallbackId call, const CUpti_CallbackData& data) {
     if (!is_entered) attachment->waited();
 }
 
-// The first process of a PID namespace can be told from its parent in no other way.
+// The first process of a PID namespace cannot be distinguished from its parent in any other way.
 bool is_forked = false;
 
 // Not where this thread is inside already, and nothing is thrown: CUPTI and exit handlers are C.
@@ -155,7 +155,7 @@ void inside(Work work) {
     is_inside = false;
 }
 
-// Of machine code whose instructions are counted.
+// For machine code whose instructions are counted.
 void code_is_made_ready(CUpti_CallbackId resource, const CUpti_ResourceData& data) {
     InstructionCounter* const instructions = attachment->instructions();
     if (!instructions) return;
@@ -185,7 +185,7 @@ void CUPTIAPI called(void*, CUpti_CallbackDomain domain, CUpti_CallbackId call, 
     });
 }
 
-// What NVIDIA's linker is to link in place of what the program gives it: see linking/library.cpp.
+// The code that NVIDIA's linker links in place of the program's: see linking/library.cpp.
 const void* linker_input(const void* data, std::size_t bytes, std::size_t* new_bytes) {
     const std::string* ptx = nullptr;
     inside([&] {
@@ -247,7 +247,7 @@ void subscribe(const CallbackApi& callbacks) {
         enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
         enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED);
     }
-    // An older CUPTI refuses it: there is nothing to be told of.
+    // An older CUPTI refuses it, but then the call does not exist.
     callbacks.enable_callback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, synchronize_from_cuda_13);
     enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
     enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING);
@@ -312,7 +312,7 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
         std::atexit(at_exit);
         ::pthread_atfork(nullptr, nullptr, [] { is_forked = true; });
     } catch (const std::exception&) {
-        // Without a trace there is nobody to tell: the command says that none came.
+        // Without a trace it cannot be reported: the command says that none came.
     }
     return 1;
 }

@@ -1,7 +1,7 @@
-// How the library subscribes to CUPTI's callbacks: beside a program that profiles itself, where
-// CUPTI serves several at a time.
+// The subscription to CUPTI's callbacks: beside a program that profiles itself, where CUPTI serves
+// several at a time.
 //
-// CUPTI does so from 13.3 on with drivers from r610 on, to those who subscribe by
+// CUPTI does so from 13.3 on with drivers from r610 on, for subscribers that use
 // cuptiSubscribe_v2() and let others in; the first one decides (its documentation, "Multiple
 // Subscribers", 13.4). A program that takes its records by the older functions gets none then, as
 // it gets none beside cuptiSubscribe().

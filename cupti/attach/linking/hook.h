@@ -6,7 +6,7 @@
 
 namespace coalprof {
 
-// Of what is to be linked, the PTX that takes its place, with its size; nullptr: it stays as it is.
+// The PTX to link in place of an input, with its size; nullptr: the input stays.
 using LinkerInput = const void* (*)(const void* data, std::size_t bytes, std::size_t* new_bytes);
 
 // The function by which it is asked for: void(LinkerInput).

@@ -168,8 +168,7 @@ int create(const char* release, void** theirs, std::uint32_t count, const char* 
     return result;
 }
 
-// What is to be optimized comes into the second link as PTX; objects and libraries by their machine
-// code.
+// Inputs to optimize come into the second link as PTX; objects and libraries by their machine code.
 bool add_beside(const char* release, const Link& link, const Input& input) {
     const bool may_be_optimized = input.kind == lto_code || input.kind == any;
     if (may_be_optimized && add(release, link.to_ptx, input) != success) return false;
