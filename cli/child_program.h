@@ -13,9 +13,9 @@ std::string path_of_program(const std::string& word);
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
 // Answers as a shell does: its exit code, 128 and the signal that ended it, 127 where there is no
-// such program, 126 where it cannot be started. `added` joins our environment or replaces parts of
-// it. SIGTERM and the like are passed on; SIGINT and SIGQUIT too, unless a terminal has sent them
-// to the program as well. `output`: the file that its standard output goes to; empty: ours.
+// such program, 126 where it cannot be started. `added` extends our environment or replaces parts
+// of it. SIGTERM and the like are passed on; SIGINT and SIGQUIT too, unless a terminal has sent
+// them to the program as well. `output`: the file for its standard output; empty: ours.
 int run_program(const std::vector<std::string>& words, const Variables& added,
                 const std::string& output = {});
 

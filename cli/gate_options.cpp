@@ -21,7 +21,7 @@
 namespace coalprof {
 namespace {
 
-// GitHub gives each step a file of its own for what its page is to show.
+// GitHub gives each step a file for its page.
 void add_to_job_summary(const GateReport& report) {
     const char* path = std::getenv("GITHUB_STEP_SUMMARY");
     if (!path || *path == '\0') return;

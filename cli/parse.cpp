@@ -83,7 +83,7 @@ std::string missing_argument(const CLI::App& command) {
 
 // "`row`, `column`": the commands that have the option where `command` has not.
 std::string commands_with(const CLI::App& app, const std::string& option) {
-    constexpr std::size_t most = 4;  // what nearly all have is not one command's own
+    constexpr std::size_t most = 4;  // an option of more commands gets no list
     std::vector<std::string> names;
     for (const CLI::App* other : app.get_subcommands({})) {
         const std::vector<std::string> options = option_names(*other);

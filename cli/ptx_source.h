@@ -19,7 +19,7 @@ struct PtxSource {
 };
 
 struct PtxTexts {
-    std::vector<std::string> made;        // what the file itself does not hold as it is
+    std::vector<std::string> made;        // texts that were unpacked or compiled
     std::vector<std::string_view> texts;  // in `made` or the file; of a program one for each part
     std::string cuda;  // the CUDA source they were compiled from; empty: there is none
 };

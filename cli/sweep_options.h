@@ -1,4 +1,4 @@
-// The options of a sweep as typed, and their meaning. CLI11 only collects text here: its own
+// The options of a sweep as typed, and their meaning. CLI11 only collects text here: its
 // conversions turn -1 into 2^64-1 and 010 into 8.
 #pragma once
 
@@ -21,7 +21,7 @@ enum class OptionValues : std::uint8_t { several, one };
 
 struct SweepOptions {
     std::string range;
-    std::string range_option = "--range";  // what messages call it
+    std::string range_option = "--range";  // its name in messages
     // The typed values of the options in core/pattern/launch_options.h, by their keys.
     std::map<std::string_view, std::string> typed;
     std::string text_of(std::string_view key) const {

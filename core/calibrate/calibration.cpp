@@ -65,7 +65,7 @@ Timing time_once(KernelLauncher& launcher, const Probe& probe) {
     return launcher.prepare(probe.plan)->time(repeats_of_round, probe.cache);
 }
 
-// What fails once is not asked again.
+// A launch that failed once is not tried again.
 void time_once(KernelLauncher& launcher, Asked& one) {
     stop_if_asked();
     if (!one.failure.empty()) return;

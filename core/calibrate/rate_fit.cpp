@@ -17,7 +17,7 @@ constexpr double model_error = 0.05;
 // Errors from here on count by their size and not by its square: the model is wrong there, and not
 // the rates.
 constexpr double largest_error = 2 * model_error;
-// How much rates of two GPUs differ, as a logarithm: a guess, a factor of 1.6. The start of a
+// The difference of two GPUs' rates, as a logarithm: a guess, a factor of 1.6. The start of a
 // launch depends on the host, so that another host's value says less.
 double prior_width(const RateInfo& rate) {
     const bool is_of_host =

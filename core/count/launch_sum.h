@@ -47,8 +47,8 @@ template <typename Visit>
 void each_family(const Program& program, const Placement& placement, const Instruction& instruction,
                  bool walk, Visit visit);
 
-// How many of the numbers first, first + step, ... (`count` of them) end in exactly `ones` one
-// bits, and the position of the first that does.
+// Those of the numbers first, first + step, ... (`count` of them) that end in exactly `ones` one
+// bits: how many there are, and the position of the first.
 struct Occurrences {
     std::uint64_t count = 0;
     std::uint64_t first_position = 0;
@@ -205,8 +205,8 @@ inline std::uint64_t cost_of(const WarpAccess& access, const Repetition& repetit
     return std::min(classes.by_windows, classes.by_blocks);
 }
 
-// How many steps of `advance` leave every lane in its line at the same offset for all lanes, so
-// that the warps have equal counts: lanes all start at one offset within a line.
+// The number of warps, `advance` from each other, whose lanes all stay in the first one's lines and
+// so have equal counts; 1 where lanes start at different offsets within a line.
 std::uint64_t steps_within_lines(const WarpAccess& access, std::uint64_t advance);
 
 // Describes the family from its lowest copy: a period whose advance is negative (modulo 2^64) goes

@@ -32,7 +32,7 @@ Program first_part(const Program& program, std::uint64_t most_warps = 1ull << 20
 // True for atomics on shared memory, which serialize the lanes of one word.
 bool takes_turns(const Instruction& instruction);
 
-// How many of the sampled warps have as many lanes on one word as the drawn one.
+// The number of sampled warps that have as many lanes on one word as the drawn one.
 struct TurnCensus {
     std::uint64_t warps = 0;
     std::uint64_t alike = 0;

@@ -106,7 +106,7 @@ struct Absolute {
     }
 };
 
-// Of the low 32 bits.
+// Population count of the low 32 bits.
 struct Population {
     static constexpr OperatorInfo info{
         NodeKind::population,

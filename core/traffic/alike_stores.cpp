@@ -74,7 +74,7 @@ class BlockStores {
 };
 
 // The only store of the launch, if it goes to no random places and waits for nothing but loads of
-// the same places: its warps come to it in the order in which they came to these.
+// the same places: its warps store in the order in which they loaded.
 const Instruction* lone_store(const Program& program) {
     const auto is_global = [](const Instruction& one, AccessKind kind) {
         return one.kind == kind && one.space == Space::global;

@@ -170,7 +170,7 @@ class Replay {
     // between the loads of the one that takes its place.
     void run_together(const std::vector<std::uint64_t>& blocks) {
         const bool stores_later = !loads_.empty() && !stores_.empty();
-        // What each waits for is kept beside what those have yet to store that are there.
+        // Waiting requests are kept beside the stores that these blocks have yet to make.
         const bool is_beside = !running_.empty() && running_.front().place == 0;
         std::uint32_t place = is_beside ? multiprocessor_.resident_blocks : 0;
         std::vector<BlockInTime> starting;
@@ -301,8 +301,9 @@ class Replay {
         }
         replayed_.stores_pile_up = lines_of_passes > many_lines * passes;
         replayed_.lines_of_store = lines / some;
-        // While the warps of a full multiprocessor store, so many of their requests leave as may
-        // wait; the others join. Stores to 4 and 16 lines: 17 to 44 for each 64 warps (tests/data).
+        // While the warps of a full multiprocessor store, as many of their requests leave as may
+        // wait; the others merge. Stores to 4 and 16 lines: 17 to 44 for each 64 warps
+        // (tests/data).
         const double of_wave = lines / some * order_.block_warps() * order_.per_thread *
                                multiprocessor_.resident_blocks;
         if (of_wave > 0) replayed_.least_leaving = std::min(1.0, leaving_lines / of_wave);
@@ -400,8 +401,8 @@ class Replay {
         if (apart > 0) sums.apart_again += std::bit_width(apart) - 1;
     }
 
-    // Keeps the line in mind while there are few. Whether stores pile up for so few lines that all
-    // of them may wait at the same time.
+    // Remembers the line while there are few. Returns true if stores pile up for so few lines that
+    // all of them may wait at the same time.
     bool note_stored(std::uint64_t line) {
         if (!replayed_.stores_pile_up && !gathers_) return false;
         if (stored_.size() <= gathering_updates &&
@@ -427,8 +428,8 @@ class Replay {
     double lines_of_block_ = 0;
     bool gathers_ = true;                // all go to random places of one array
     std::vector<std::uint64_t> stored_;  // lines that stores pile up for or gather on, while few
-    // Of blocks: warps come to L1 in their order, less so the more of them there are. Fitted to
-    // loads of misaligned rows, whose first or last part comes again.
+    // The share of blocks whose warps come to L1 in reverse order: the more warps, the larger.
+    // Fitted to loads of misaligned rows, whose first or last part comes again.
     double backward_share_ = 0;
     std::uint64_t compared_blocks_ = 0;
     bool has_barrier_ = false;           // warps wait for each other between loads and stores
@@ -510,7 +511,7 @@ void replay_multiprocessor(Replay& replay, const LaunchOrder& order, const Multi
     }
     run_together();
     run_together();  // no new ones: the last ones store
-    // What is not replayed goes on as the second half did, when caches were full.
+    // The rest is assumed to be like the second half of the replay, when caches were full.
     const double times = static_cast<double>(own - seen) /
                          static_cast<double>(std::max<std::uint64_t>(1, seen - warm_blocks));
     replay.result().loads.go_on_since(warm.loads, times);

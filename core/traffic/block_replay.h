@@ -33,7 +33,8 @@ struct ReplayedKind {
     double shared_sectors = 0;
     // Sectors of one request for a line, with those of others that merged with it.
     double sectors_of_request() const { return (sectors - sector_again) / (requests - line_again); }
-    // What came since `before` comes so many times more. None of it starts with the launch.
+    // Repeats the counts since `before` `times` times. None of the repeated blocks starts with the
+    // launch.
     void go_on_since(const ReplayedKind& before, double times);
 };
 
@@ -72,8 +73,8 @@ struct Replayed {
     double busy_share = 1;            // of the multiprocessors: those that have a block
     // Two multiprocessors share a way to L2, and the instructions that they fetch.
     bool has_way_to_itself() const { return busy_share <= 0.5; }
-    // Of the blocks: those that run side by side with others that started with the launch, and so
-    // in step with it: in the first two waves, where a multiprocessor has more than one block.
+    // The share of blocks that run in step with others that started with the launch: in the first
+    // two waves, where a multiprocessor has more than one block.
     double at_once() const {
         return std::min(1.0, 2 * started_together) * std::min(1.0, blocks_of_processor - 1);
     }

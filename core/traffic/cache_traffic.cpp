@@ -16,10 +16,10 @@ double width_of(const Replayed& replayed) {
     return replayed.element_bytes == 0 ? 0 : std::log2(replayed.element_bytes / 4.0);
 }
 
-// The share of requests for a line whose last one may still be on its way to L2 that join it:
-// warps that ask at the same time are served together, less often the more there is that keeps them
-// apart. The figures below are fitted to launches of both GPUs (tests/data).
-// Doublings of all, of which so many come again, up to 32.
+// The share of requests for a line that merge with the last one, which may still be in flight to
+// L2: warps that ask at the same time are served together, less often the more time separates them.
+// The figures below are fitted to launches of both GPUs (tests/data).
+// Doublings of all requests, of which `again` are for the same line, up to 32.
 double doublings_of(double all, double again) {
     if (all == 0) return 0;
     return (all - again) * 32 > all ? std::log2(all / (all - again)) : 5;
@@ -44,12 +44,12 @@ struct LoadedLines {
     double missed = 1;  // requests; a twentieth at least
 };
 
-// Blocks that start together fetch the kernel's instructions together, and their schedulers go on
-// one after the other: where two multiprocessors fetch, so many cycles apart that a request often
-// has left for L2 before the next one for its line comes, most of all where L2 has what they wait
-// for, in large blocks and of several elements; less often where more ask for a line. Requests of
-// one multiprocessor follow each other twice as fast as those of two, but the more it makes the
-// farther they come apart. Fitted, as all of this.
+// Blocks that start together fetch the kernel's instructions together, and their schedulers
+// continue one after the other: where two multiprocessors fetch, with so many cycles between them
+// that a request often has left for L2 before the next one for its line comes, most of all where L2
+// has the lines they wait for, in large blocks and with several elements; less often where more
+// warps ask for a line. Requests of one multiprocessor follow each other twice as fast as those of
+// two, but the more it makes the larger are the gaps. Fitted, as all of this.
 double joined_at_start(const Replayed& replayed, const LaunchOrder& order, const Loading& loading,
                        const LoadedLines& lines) {
     constexpr double hardly_more = 1.07;  // than one: a warp in fourteen has two
@@ -87,10 +87,10 @@ double bytes_under_way(const Replayed& replayed, const LaunchOrder& order,
     return elements * (loaded + std::min<double>(stored, warp_lanes * replayed.element_bytes));
 }
 
-// Of warps of one block: the nearer to each other in time the more, and the longer requests wait
-// because much is under way or stores are; less where warps divide for their indices, or have yet
-// more to do for them, where lanes pass loads by, where a thread makes several of them or one asks
-// for many lines, and of warps that take turns on their schedulers.
+// Merged requests of warps of one block: more of them the closer the warps are in time, and the
+// longer requests wait because many are in flight or stores are; fewer where warps divide for their
+// indices or have more to compute, where lanes skip loads, where a thread makes several loads or
+// one load asks for many lines, and where warps share a scheduler.
 double joined_in_block(const Replayed& replayed, const LaunchOrder& order,
                        const LoadedLines& lines) {
     const ReplayedKind& loads = replayed.loads;
@@ -147,11 +147,11 @@ double joined_of_warp(const Replayed& replayed, const LaunchOrder& order,
                       1.0);
 }
 
-// Loads that pass L1 by: of those that ask for the very same sectors as the one before. Two
-// neighbours seldom meet, as each has a scheduler of its own; of many warps most do, more of small
-// blocks, fewer of large ones, where indices divide, or where a thread asks for many lines of many
-// elements before it waits. Pointers are few and read by all, but who loads nothing else is soon
-// gone.
+// Merged requests of loads that bypass L1, among those for the very same sectors as the one before.
+// Two neighbours seldom meet, since they have different schedulers; of many warps most do, more of
+// small blocks, fewer of large ones, where indices divide, or where a thread asks for many lines of
+// many elements before it waits. Pointers are few and read by all, but a warp that loads nothing
+// else is soon gone.
 double joined_bypassing(const Replayed& replayed, const LaunchOrder& order,
                         const LoadedLines& lines) {
     const double doublings = doublings_of_line(replayed.loads);
@@ -173,12 +173,12 @@ double joined_loads(const Replayed& replayed, const LaunchOrder& order, const Lo
                                : joined_bypassing(replayed, order, lines);
 }
 
-// Of launches that load as well. Warps store when their loads have come: together those that waited
-// for the same lines, unless they had to wait for more besides; the more of them there are for a
-// line, the fewer others come between, but in large blocks and with several elements. What L1 keeps
-// answers all that wait for it at once, most of all where all of them start by waiting for device
-// memory; wide elements are stored in several passes. Of the others those that shared lines with
-// neighbours come near them, and those that store to the same sectors.
+// Merged stores of launches that load as well. Warps store when their loads have come: together if
+// they waited for the same lines, unless they had to wait for more; the more of them there are for
+// a line, the fewer others come between, but in large blocks and with several elements. A line that
+// L1 keeps answers all that wait for it at once, most of all where all of them start by waiting for
+// device memory; wide elements are stored in several passes. Among the others, warps that shared
+// lines with neighbours store soon after them, and so do warps that store to the same sectors.
 double joined_stores(const Replayed& replayed, const LaunchOrder& order, const Loading& loading) {
     const ReplayedKind& stores = replayed.stores;
     if (stores.line_again == 0) return 0;
@@ -220,8 +220,8 @@ LeavingShare leaving_of(const Replayed& replayed, const LaunchOrder& order,
             std::lerp(replayed.leaving.sectors, apart.sectors, replayed.started_together)};
 }
 
-// Requests of several multiprocessors for one sector meet on the way to L2, if they are near each
-// other in time: the share of `missed` sectors that do.
+// Requests of several multiprocessors for one sector merge on the way to L2, if they are close in
+// time: the share of `missed` sectors that do.
 double met_on_the_way(const Replayed& replayed, const Loading& loading, double missed) {
     const ReplayedKind& loads = replayed.loads;
     if (loading.keeps_loads && replayed.is_near) {
@@ -270,8 +270,8 @@ CacheTraffic cache_traffic(const Readings& readings, const Replayed& replayed,
     traffic.l1_hit_sectors = loads.hit_sectors * scale;
     double requests = scale * loads.requests;
     if (keeps_loads && replayed.few_stored) {
-        // In the replay all that is stored to is on its way all the time. What leaves is loaded
-        // again; not by the first blocks, which have loaded before they store.
+        // In the replay all stores are in flight all the time. Stored lines that have left are
+        // loaded again; not by the first blocks, which have loaded before they store.
         const double later = 1 - replayed.started_together;
         const double again = std::min(later * traffic.l2_write_sectors, traffic.l1_hit_sectors);
         traffic.l1_hit_sectors -= again;
@@ -285,8 +285,8 @@ CacheTraffic cache_traffic(const Readings& readings, const Replayed& replayed,
     const double missed =
         loaded - traffic.l1_hit_sectors - (keeps_loads ? 0 : joined_reads * loads.sector_again);
     traffic.l2_read_sectors = missed * (1 - met_on_the_way(replayed, loading, missed));
-    // Sectors that neighbouring blocks share are requests of their own: the first or last of a
-    // line, or all that they touch of it.
+    // Sectors that neighbouring blocks share are separate requests: the first or last of a line, or
+    // all that they touch of it.
     const double met_requests =
         keeps_loads && replayed.is_near ? missed - traffic.l2_read_sectors : 0;
     traffic.l2_read_requests = std::min(traffic.l2_read_sectors,

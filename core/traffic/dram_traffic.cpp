@@ -16,8 +16,8 @@ namespace {
 
 constexpr double line = static_cast<double>(line_bytes);
 constexpr double sector = static_cast<double>(sector_bytes);
-// Of the visits of a sector that is stored a part at a time: the share after which it is written
-// back before its next part comes. Fitted to naive transposes on both GPUs (tests/data).
+// The share of visits to a sector that is stored a part at a time after which it is written back
+// before its next part comes. Fitted to naive transposes on both GPUs (tests/data).
 constexpr double early_share = 0.62;
 
 std::size_t index_of(std::uint64_t unit_bytes) {
@@ -30,8 +30,8 @@ double gone_after(double between, double reuse, const L2Shares& shares) {
     return 1 - std::exp(-std::pow(between / reuse, shares.reuse_power));
 }
 
-// The same where places are drawn by lot: of `units` on `lines` lines, of which `kept` stay. The
-// independent reference model: so many draws as touch `kept` lines decide.
+// The same for random places: for `units` on `lines` lines, of which `kept` stay. The independent
+// reference model: as many draws as touch `kept` lines decide.
 double gone_at_random(double units, double lines, double kept) {
     if (kept >= lines || units <= 0) return 0;
     return std::exp(lines * std::log(1 - kept / lines) / units);
@@ -82,19 +82,20 @@ class Model {
     double full_share() const {
         return share_of_odds(shares_.warm_slope * (in_l2(footprint_bytes_) - shares_.warm_reads));
     }
-    // Units that come in again because loads that leave first (ld.cs) brought them in: their lines
-    // make room for those that fill L2 before a cold launch, and for those that the launch stores
-    // to; once they are stored to themselves they stay as others do. `alone`, `beside`: how many
-    // come in again if such lines have the shares leaving_alone and leaving of L2.
+    // Units that are fetched again because loads that are evicted first (ld.cs) brought them in:
+    // their lines make room for those that fill L2 before a cold launch, and for those that the
+    // launch stores to; once they are stored to themselves they stay as others do. `alone`,
+    // `beside`: the number fetched again if such lines have the shares leaving_alone and leaving of
+    // L2.
     double made_room(const ArrayReach& array, const Reach& reach, std::size_t k, double alone,
                      double beside) const {
         if (!inputs_.loads_leave_first || array.is_stored || array.is_atomic) return 0;
         const double pushed = std::min(beside, pushed_out(reach, k));
         return inputs_.is_warm ? full_share() * pushed : std::max(alone, pushed);
     }
-    // Units that stores push out at most: each of their lines takes the place of one that leaves
-    // first. Of places drawn by lot one of the same set, if there is one; fetched again, it pushes
-    // out another one.
+    // Units that stores evict at most: each of their lines replaces an evict-first one. Among
+    // random places it is one of the same set, if there is one; fetched again, it evicts another
+    // one.
     double pushed_out(const Reach& reach, std::size_t k) const {
         if (reach.units[2] == 0) return 0;
         const double units = written_lines_ * reach.units[k] / reach.units[2];
@@ -104,8 +105,8 @@ class Model {
         return units * (reach.units[2] / std::max(reach.units[2], random_lines_)) *
                std::expm1(of_set);
     }
-    // The chance that a place drawn by lot has lost its room to others of its kind; without stores
-    // that come between it does so later, and more at once. The shapes are fitted.
+    // The chance that a random place was evicted by others of its kind; without stores between them
+    // that happens later, and more at once. The shapes are fitted.
     static double gone_alone(double crowd) {
         return 1 - std::pow(1 + std::pow(crowd, 3), -1.0 / 3);
     }
@@ -113,8 +114,8 @@ class Model {
         return crowd > 0 ? 1 + std::expm1(-crowd) / crowd : 0;
     }
 
-    // Lines that come to L2 between a warp's load and its store to the same place. Of places drawn
-    // by lot those only that L2 does not hold.
+    // Lines that come to L2 between a warp's load and its store to the same place. Among random
+    // places only those that L2 does not hold.
     double come_meanwhile(const ArrayReach& array) const {
         const Reach& loads = array.loads;
         if (!loads.at_random || loads.units[2] == 0)
@@ -125,11 +126,12 @@ class Model {
         return loads.units[2] * (1 - std::exp(-come / loads.units[2]));
     }
 
-    // Times that units of `k` come in again after they were gone; `kept`: the share of L2 that
-    // places drawn by lot have.
+    // Times that units of `k` are fetched again after eviction; `kept`: the share of L2 that random
+    // places have.
     double comes_again(const ArrayReach& array, const Reach& reach, std::size_t k, double accesses,
                        double kept) const {
-        // What lies near in time L2 always has: of a period or a sample each unit counts once.
+        // L2 always has places that are close in time: each unit of a period or a sample counts
+        // once.
         const double often = std::min(accesses, reach.of_period[k] * reach.periods);
         const double again = std::max(0.0, often - reach.units[k]);
         if (!reach.at_random) {
@@ -143,7 +145,7 @@ class Model {
         const double units =
             touched_or_all(reach.units[k], array.bytes, static_cast<double>(reach_unit_bytes[k]));
         const double lines = touched_or_all(reach.units[2], array.bytes, line);
-        // Arrays of which all places are drawn by lot share L2 by their size.
+        // Arrays all of whose places are random share L2 by their size.
         const double own = lines / std::max(lines, random_lines_);
         const double gone = gone_at_random(units, lines, own * kept * inputs_.l2_bytes / line);
         const double leaving = in_l2(random_lines_ * line);
@@ -152,8 +154,8 @@ class Model {
                                                 again * gone_beside(leaving / shares_.leaving)));
     }
 
-    // Units that L2 has lost when a load comes to them that follows another one. Its first places
-    // nobody was at before.
+    // Units that L2 has lost when a load that follows another one comes to them. Its first places
+    // were not touched before.
     double followers_miss(const ArrayReach& array, const Reach& reach, std::size_t k) const {
         if (array.lags.empty() || &reach != &array.loads) return 0;
         const double each = reach.units[k] / (inputs_.threads + array.longest_lag());
@@ -181,8 +183,8 @@ class Model {
         if (leaves_first()) return share_left_first(footprint);
         return full_share();
     }
-    // Of loads that leave first: they push each other out, and what came before them stays, until
-    // there are so many that the launch before this one has pushed out its own beginning.
+    // The share for evict-first loads: they evict each other, and older lines stay, until there are
+    // so many that the launch before this one has evicted its own beginning.
     double share_left_first(double footprint) const {
         const double kept =
             shares_.kept_behind * std::exp(-std::pow(footprint / shares_.most_behind, 6));
@@ -214,8 +216,8 @@ class Model {
         if (inputs_.fetch_bytes == line_bytes) fetched[1] = 2 * fetched[2];
         double density = density_of(array, fetched);
         if (unit < burst_bytes) join_lone_sectors(array, reach, bursts_each, density);
-        // What stayed behind loads that leave first comes at once, all of it before what is
-        // missing: the launch takes as long as if that were read too.
+        // Lines that evict-first loads left in L2 come at once, all of them before the missing
+        // ones: the launch takes as long as if they were read too.
         const double timed = leaves_first() ? once + again : bytes;
         add(traffic_.read, bytes, timed / of_burst * bursts_each, density);
         read_once_ += once;
@@ -292,8 +294,8 @@ class Model {
             const double at_first = inputs_.is_warm ? 0 : left / 2;
             filled = (1 - whole) * std::min(std::max(0.0, dirty - at_first + fills), 1.3 * written);
         } else if (is_partial && array.is_loaded) {
-            // Loaded, but gone again before its store came, each time that it was written back
-            // before. Until that store it leaves first, alone or not.
+            // Loaded, but evicted before its store came, each time that it was written back before.
+            // Until that store it is evict-first, alone or not.
             const double meanwhile = in_l2(come_meanwhile(array) * line);
             const double leaving = inputs_.loads_leave_first ? full_share() : 0;
             filled = (dirty + again) * std::lerp(gone_after(meanwhile, shares_.reuse, shares_),
@@ -308,9 +310,9 @@ class Model {
         read_once_ += filled;
     }
 
-    // L2 writes back what it must make room for: of places drawn by lot now one here, now one
-    // there, however dense they are in the end. From stores to 64, 128 and 256 MiB on both GPUs
-    // (tests/data); 32 MiB, which L2 keeps nearly all of, come as others do.
+    // L2 writes back lines to make room: among random places now one here, now one there, however
+    // dense they are in the end. From stores to 64, 128 and 256 MiB on both GPUs (tests/data); 32
+    // MiB, which L2 keeps nearly all of, are written as others are.
     double written_at_random(const ArrayReach& array, double density) const {
         constexpr double at_random = 0.25;
         const double beyond = std::clamp(4 * in_l2(array.lines() * line) - 3, 0.0, 1.0);
@@ -404,8 +406,8 @@ double share_of_whole(const Program& program, std::span<const Instruction* const
     return sectors > 0 ? whole / sectors : 0;
 }
 
-// Of the bytes of sectors that are stored to, where hardly any stay open: those at the ends of rows
-// are few beside the others.
+// The share of the stored sectors' bytes from which on hardly any stay open: those at the ends of
+// rows are few beside the others.
 constexpr double nearly_all_stored = 0.9;
 double share_stored(const Reach& stored, double width_bytes) {
     const double elements = stored.at_random ? stored.units[0] : stored.accesses;
@@ -424,7 +426,7 @@ double whole_share_of(const Program& program, std::span<const Instruction* const
     return whole < 0.5 ? 0 : std::max(whole, 1 - (1 - bytes) * sector / width_bytes);
 }
 
-// Loads that follow others come to no places of their own but the first ones.
+// Loads that follow others add only their first places.
 void set_loads(const Program& program, const std::vector<const Instruction*>& loads,
                ArrayReach& array) {
     const std::vector<std::optional<std::uint64_t>> lags = lags_of(program, loads);

@@ -20,15 +20,15 @@ struct ArrayReach {
     bool is_loaded = false;
     bool is_stored = false;
     bool is_atomic = false;
-    bool draws_stores = false;  // places to store to are drawn by lot
+    bool draws_stores = false;  // places to store to are random
     double whole_share = 0;  // of the sectors that a warp stores to: those it stores every byte of
     Reach loads;             // without those that follow others
-    std::vector<double> lags;    // of these: threads that each comes behind
+    std::vector<double> lags;    // of these: the distance of each in threads
     double longest_lag() const;  // 0: none follows
     Reach stores;
     Reach atomics;
     double lines() const;         // distinct ones, whatever is done there
-    double random_lines() const;  // of these: on arrays of which places are drawn by lot
+    double random_lines() const;  // of these: on arrays with random places
     // True if much of the sectors that are stored to is not stored, or some of them are left open
     // beside others that are stored whole.
     bool is_partial(const Reach& stored) const;

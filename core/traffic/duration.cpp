@@ -40,8 +40,8 @@ double atomic_seconds(const Work& work, const Rates& rates) {
            (1 + rates.slice_imbalance * std::sqrt(l2_slices / std::max(work.reduced_lines, 1.0)));
 }
 
-// Of the blocks: those behind the first wave, whose loads wait for stores. The first ones have
-// loaded all before anything is stored.
+// The share of blocks after the first wave, whose loads wait for stores. The first ones have loaded
+// all before anything is stored.
 double behind_others(const Work& work) { return std::max(0.0, 1 - 1 / work.waves); }
 
 // The degree to which updates of one line wait for each other. Those of random places do so within
@@ -53,25 +53,25 @@ double waiting_updates(const Work& work) {
 }
 
 double request_seconds(const Work& work, const Rates& rates) {
-    // A multiprocessor gets through so many times its share of what L2 serves to all of them; of
-    // lines that are stored to, which cost L2 three times as much, more. From launches of up to 64
-    // blocks on both GPUs (tests/data).
+    // A multiprocessor's most is this multiple of its share of L2's rate; for stored lines, which
+    // cost L2 three times as much, more. From launches of up to 64 blocks on both GPUs
+    // (tests/data).
     constexpr double most_of_share = 1.5;
     constexpr double most_of_stores = 2.4;
     // Reads of what is being stored to take as long as stores.
     const double plain_reads = work.l2_read_requests - work.updating_reads;
-    // A store that joins another one on its way has but half of the way to itself. From launches of
-    // both GPUs whose stores join (tests/data).
+    // A store that merges with another one in flight costs half as much. From launches of both GPUs
+    // whose stores merge (tests/data).
     constexpr double joined_cost = 0.5;
-    // Next to none where neighbours store alike, an element a thread: 11 million stores that become
-    // 0.6 take no longer than their blocks take to start (`lane*20 + i/32`,
+    // Almost nothing where neighbours store to the same lines, an element a thread: 11 million
+    // stores that become 0.6 take no longer than their blocks take to start (`lane*20 + i/32`,
     // tests/data/h200/alike.jsonl.gz).
     constexpr double joined_cost_alike = 0.1;
     const bool is_cheap = work.stores_alike && work.per_thread == 1;
     const double stores = std::lerp(work.leaving_store_lines, work.store_lines,
                                     is_cheap ? joined_cost_alike : joined_cost);
-    // Where more than a dozen updates of a sector are under way, they wait for each other: about
-    // twice as long. From columns and lanes that are apart, updated, on both GPUs (tests/data).
+    // Where more than a dozen updates of a sector are in flight, they wait for each other: about
+    // twice as long. From columns and lanes at large distances, updated, on both GPUs (tests/data).
     constexpr double few = 12;
     constexpr double waiting = 1.1;
     constexpr double doublings = 0.6;  // from `few` on until all of them wait
@@ -85,9 +85,9 @@ double request_seconds(const Work& work, const Rates& rates) {
                std::min(1.0, most_of_stores * work.busy_share);
 }
 
-// Where neighbours store alike and much of it leaves, all of them come to the same lines at the
-// same time: how much longer these take, most of all where threads store several parts of words.
-// From `lane*K + i/32` on both GPUs (tests/data/h200/alike.jsonl.gz,
+// Where neighbours store to the same lines and many requests leave, all of them come to these lines
+// at the same time: how much longer they take, most of all where threads store several parts of
+// words. From `lane*K + i/32` on both GPUs (tests/data/h200/alike.jsonl.gz,
 // tests/data/h100/alike.jsonl.gz).
 double crowding_of(const Work& work) {
     if (!work.stores_alike || work.store_lines == 0) return 1;
@@ -106,9 +106,9 @@ double line_seconds(const Work& work, const Rates& rates) {
            work.reductions / std::max(work.reduced_lines, 1.0) / rates.line_reductions_per_second;
 }
 
-// Where lines are drawn by lot, whoever waits for one of them holds up those behind it, whose lines
-// have nothing to do: what L2 takes and what a line takes add up. Of 512 lines 2.9e10 stores a
-// second are measured, where L2 alone takes 6.8e10 and the lines 4.6e10 (both GPUs, tests/data).
+// Where lines are random, a request that waits for one of them holds up those after it, whose lines
+// are idle: the time of L2 and that of a line add up. 2.9e10 stores a second to 512 lines are
+// measured, where L2 alone takes 6.8e10 and the lines 4.6e10 (both GPUs, tests/data).
 void wait_in_turn(const Work& work, const Rates& rates, double& l2_seconds, double& line_seconds) {
     if (!work.stores_at_random) return;
     const double requests =
@@ -124,10 +124,10 @@ struct WaveMisses {
     double wave = 0;  // with those that are on their way when a load comes to them
 };
 WaveMisses misses_of(const Work& work) {
-    // Of a plain stream a burst brings two sectors. A warp that misses all of its own waits no
+    // A burst of a plain stream brings two sectors. A warp that misses all of its sectors waits no
     // longer than one that misses half of them.
     constexpr double most_missing = 0.5;
-    // Who comes later waits for what is left of it. From loads of one place by many warps on both
+    // A later load waits for the rest of the latency. From loads of one place by many warps on both
     // GPUs (tests/data).
     constexpr double rest = 0.7;
     const double mean = std::min(work.missing, most_missing);
@@ -153,9 +153,9 @@ double serial_latencies(const Rates& rates, double per_thread) {
     return 1 + rates.serial_share * (per_thread - 1);
 }
 
-// A launch of less than a wave waits for one chain all the same: for pointers, for the turns in
-// which its threads load, for random words. Fitted to launches that take hardly longer than an
-// empty one, on both GPUs (tests/data); more elements than these had are counted as so many.
+// A launch of less than a wave still waits for one chain: for pointers, for the rounds in which its
+// threads load, for random words. Fitted to launches that take hardly longer than an empty one, on
+// both GPUs (tests/data); more elements than these had are counted as so many.
 double chain_seconds(const Work& work, const Rates& rates) {
     constexpr double exposed = 0.75;
     const double serial =
@@ -204,9 +204,9 @@ Duration duration_of(const Work& work, const Rates& rates) {
                                work.hit_passes / rates.shared_wavefronts_per_second) +
                       work.shared_wavefronts / rates.shared_wavefronts_per_second +
                       work.constant_requests / rates.constant_requests_per_second;
-    // Where blocks that run together store to few lines, these and later others, some parts of L2
-    // wait for one line each while others have nothing to do. So it is where loads of many lines
-    // each gather, at a third of the time.
+    // Where blocks that run together store to few lines, these and later others, some slices of L2
+    // wait for one line each while others are idle. The same holds for many lines that each get
+    // many loads, at a third of the time.
     term(Limit::l2) =
         std::hypot(request_seconds(work, rates),
                    crowding_of(work) * work.stores_of_busy_line / rates.line_stores_per_second,

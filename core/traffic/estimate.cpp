@@ -50,8 +50,8 @@ class Collected {
     Estimates estimates_;
 };
 
-// Stores are the less certain the more of them join on their way to L2: up to half of these may
-// leave by themselves, or half as many more join. So much nine of ten measured launches needed
+// The interval of stores is the wider the more of them merge on their way to L2: up to half of
+// these may leave separately, or half as many more merge. Nine of ten measured launches needed that
 // (tests/data, but blind.jsonl.gz; those of writes also but newest.jsonl.gz).
 void fill_writes(Collected& collected, const CacheTraffic& caches, double doubt) {
     const auto fill = [&](Counter counter, double value, double joined, Spread of_all,
@@ -76,8 +76,8 @@ void fill_caches(Collected& collected, const Plan& plan, const CacheTraffic& cac
         collected.fill(counter, value, value * spread.low, value * spread.high);
     };
     const bool is_near = caches.is_near;
-    // Distant warps that load the same by chance find up to so many of all sectors, even where none
-    // was to be expected.
+    // Distant warps that load the same by chance find up to this share of all sectors, even where
+    // none was to be expected.
     const double by_chance = is_near ? 0 : doubt * 0.025 * load_sectors;
     const Spread hits = (is_near ? Spread{0.97, 1.05} : Spread{0.48, 1.9}).widened(doubt);
     const double most_hits = caches.l1_hit_sectors * hits.high + by_chance;
@@ -85,13 +85,13 @@ void fill_caches(Collected& collected, const Plan& plan, const CacheTraffic& cac
                    doubt > 1 ? std::min(most_hits, load_sectors) : most_hits);
     fill(Counter::l2_read_requests, caches.l2_read_requests,
          is_near ? Spread{0.8, 1.21} : Spread{0.8, 1.12});
-    // What goes past L1 and merges there is not only requests.
+    // Accesses that bypass L1 and merge there are more than requests.
     fill(Counter::l2_read_sectors, caches.l2_read_sectors,
          is_near && !bypasses_l1(plan) ? Spread{0.95, 1.03} : Spread{0.87, 1.15});
 }
 
-// What stays dirty in L2 when a launch ends is known to a share of 1/28 of its size; what other
-// work leaves there is written and read beside the launch.
+// The dirty bytes that stay in L2 when a launch ends are known to a share of 1/28 of its size;
+// other work's lines in L2 are written and read beside the launch.
 void fill_dram(Collected& collected, const DramTraffic& dram, const Board& board, double doubt) {
     const double l2_bytes = static_cast<double>(board.l2_bytes.value_or(0));
     const double beside = doubt * (96 << 10);
@@ -105,8 +105,8 @@ void fill_dram(Collected& collected, const DramTraffic& dram, const Board& board
                    dram.write.bytes * spread.high + of_l2);
 }
 
-// Where rates are not known, but the traffic is, and how fast device memory is: what that alone
-// takes. Nobody has measured such launches: the interval reaches to three times that.
+// The time of device memory alone, where the traffic and that rate are known but the other rates
+// are not. Such launches were never measured: the interval reaches to three times that.
 std::optional<Estimates> estimate_by_traffic(const Plan& plan, Readings& readings) {
     const Reading& bandwidth = readings[Counter::bandwidth_bytes_per_second];
     if (!is_number(bandwidth) || !(number_in(bandwidth) > 0)) return std::nullopt;
@@ -145,10 +145,10 @@ bool is_stream(const Instruction& one) {
 // those of the catalog and of formulas with one index, beside streams, in blocks of one row. For
 // formulas with several indices or blocks with rows, 8 of 15 natural kernels (docs/accuracy.md),
 // curves are off by 29 % at the median and by 2.4 times at worst, the simulation by 12 % and 1.24.
-// On launches that curves were fitted to the simulation is (13 and 27 % for 7 and 12 on an H200 and
-// an H100, at worst 24 times); where threads choose random places, whole launches would have to be
-// followed. Accesses that hit L1 and those that leave it for L2 are replayed for all of them:
-// merged requests are counted there.
+// On launches that the curves were fitted to, the simulation is worse: 13 and 27 % instead of 7 and
+// 12 on an H200 and an H100, at worst 24 times; where threads choose random places, whole launches
+// would have to be followed. Requests that merge between L1 and L2 are counted by the replay for
+// all of them.
 bool is_simulated(const Plan& plan) {
     const auto is_possible = [](const Instruction& one) {
         return one.space == Space::global && std::holds_alternative<UserIndex>(one.formula) &&

@@ -23,15 +23,15 @@ struct FewLines {
     bool waits() const { return lines <= (is_of_parts ? leaving_parts : gathering_lines); }
 };
 
-// The slices that have the lines are busy all the time, and what comes meanwhile joins: so many
-// leave as they serve while the warps store. The first warps come before anything waits.
+// The slices that have the lines are busy all the time, and later requests merge: as many leave as
+// the slices serve while the warps store. The first warps come before anything waits.
 double stores_gathered(const FewLines& at) {
     return 0.102 * slices_of(at.lines) * std::pow(at.elements, -0.088) * at.stores +
            26.6 * std::pow(at.lines, 0.71) * std::pow(at.first, 1.2) *
                std::pow(at.elements, -0.93) * std::pow(at.waves, -0.2);
 }
 
-// Within a factor of 1.4, a tenth of them of 2.4: who waits for whom is chance.
+// Within a factor of 1.4, a tenth of them of 2.4: the order of waiting is chance.
 double updates_gathered(const FewLines& at) {
     return 0.72 * std::pow(at.stores, 0.89) * std::pow(at.lines / 4, 1.32) *
            std::pow(at.elements, -0.35) * std::pow(at.first, 0.16);

@@ -123,7 +123,7 @@ void set_stores(const std::vector<ArrayReach>& arrays, double writes, double sha
     if (work.updating_reads > 0)
         work.updates_at_once = writes * share_in_flight / sectors_in_flight;
     if (gathered_lines > 0) {
-        work.stores_at_random = false;  // nobody waits in turn: all wait for the same few lines
+        work.stores_at_random = false;  // nobody waits in order: all wait for the same few lines
         work.stores_of_slice = writes / slices_of(gathered_lines);
         work.reads_of_slice = work.l2_read_requests / slices_of(gathered_lines);
         return;
@@ -173,7 +173,7 @@ void set_missing(const std::vector<ArrayReach>& arrays, double read_sectors, dou
         if (!array.is_loaded) continue;
         sectors += array.loads.units[0];
         lines += array.loads.units[2];
-        // Places drawn by lot may be anywhere.
+        // Random places may be anywhere.
         lines_in_flight += array.loads.at_random ? array.loads.units[2]
                                                  : array.loads.lines_of_share(share_in_flight);
     }

@@ -75,8 +75,8 @@ std::vector<Run> grown(std::vector<Run> runs, const Copies& copies) {
     return runs;
 }
 
-// Units of all copies where these lie apart by more than a unit: as many in each as in one, except
-// that copies may share units, wholly or at their borders.
+// Units of all copies whose gaps are larger than a unit: as many in each as in one, except that
+// copies may share units, wholly or at their borders.
 double units_of_spread(const std::vector<Run>& runs, const Copies& copies,
                        std::uint64_t unit_bytes) {
     const std::uint64_t step = copies.step_bytes;
@@ -96,7 +96,7 @@ double units_of_spread(const std::vector<Run>& runs, const Copies& copies,
         const double share = units_in(moved, unit_bytes) * unit / static_cast<double>(step);
         return std::min(share * reached / unit, units_in(runs, unit_bytes) * copies.times);
     }
-    // Where a copy begins in its first unit repeats; a few of the places tell the mean.
+    // The offset of a copy in its first unit repeats; the mean of a few places suffices.
     constexpr std::uint64_t most_phases = 8;
     const std::uint64_t phases = unit_bytes / std::gcd(unit_bytes, step);
     const std::uint64_t seen = std::min(phases, most_phases);
@@ -129,8 +129,8 @@ std::optional<double> units_of(const std::vector<Run>& runs, Copies near, Copies
     return units_of(all, far, unit_bytes);
 }
 
-// Copies of the places that advance by so many bytes, forward or back. The first of them are moved
-// to where the lowest copy lies.
+// Copies of the places that advance by `advance_bytes`, forward or back. The first of them are
+// moved to where the lowest copy lies.
 Copies copies_of(double times, std::uint64_t advance_bytes, std::vector<Run>& runs) {
     const auto step = static_cast<std::int64_t>(advance_bytes);
     if (step >= 0) return {times, static_cast<std::uint64_t>(step)};
@@ -288,8 +288,8 @@ Reach walked_reach(const Program& program, Instructions instructions) {
     return {.units = units, .of_period = units, .accesses = walk.accesses(), .at_random = true};
 }
 
-// How many units of each size there are, from threads drawn one by one: windows may meet by a rule
-// of the formula, these do not. 0 where they meet too seldom.
+// The number of units of each size, from threads drawn one by one: windows may overlap by a rule of
+// the formula, these do not. 0 where they overlap too seldom.
 Units population_of_lone_threads(const Program& program, Instructions instructions) {
     Walk walk(program, instructions);
     for (std::uint64_t k = 0; k < most_sampled / instructions.size(); ++k) {
@@ -340,7 +340,7 @@ Reach sampled_reach(const Program& program, Instructions instructions) {
         double there = population(distinct, each, windows);
         if (lone[k] > by_rule * there) there = lone[k];
         there = std::min(there, array_units);
-        if (there > 0.7 * array_units) there = array_units;  // as many as a sample can tell
+        if (there > 0.7 * array_units) there = array_units;  // as many as a sample can show
         reach.units[k] = there * (1 - std::pow(1 - std::min(1.0, each / there), reach.periods));
         // Windows that meet by a rule of the formula say too little: a unit holds two of the
         // smaller ones.

@@ -79,7 +79,7 @@ class Gathering {
     }
 
  private:
-    // Warps that divide for their indices are done with it in an order of their own.
+    // Warps that divide for their indices finish that in a different order.
     std::size_t place_of(const std::vector<std::uint32_t>& warps) {
         return mixes_warps_ && lots_.says_yes(0.3) ? lots_.below(warps.size()) : 0;
     }
@@ -112,7 +112,7 @@ class Gathering {
 // Requests and sectors of the groups, before and after requests were merged.
 class Merging {
  public:
-    // `disorder`: how often it is not the turn of the scheduler that stores next.
+    // `disorder`: how often another scheduler stores than the next one in order.
     void run(const Group& group, double disorder) {
         std::array<std::size_t, schedulers> done{};
         line_ = nowhere;
@@ -160,14 +160,14 @@ class Merging {
 
 // `lines`: of a store, in one pass of the warp's data.
 double disorder_of(const Replayed& replayed, const LaunchOrder& order, double lines) {
-    // Warps of a block start in order and store in order, if each has a scheduler of its own; less
-    // so the more of them share one, where one has the way to L2 to itself and stores whole lines
-    // least of all. With four elements and more each has several stores under way, and those of the
-    // warps of a scheduler come in no order. Blocks that start with the launch wait for the same
-    // instructions to come, and store at once, however few warps they have. A store of two lines
-    // takes its time, and the next one waits for its turn. Warps that ask first which of their
-    // lanes store are done with it in an order of their own (rows of u8 and u16 on an H200). Fitted
-    // to launches of both GPUs that do nothing but store (tests/data).
+    // Warps of a block start in order and store in order, if each has a scheduler; less so the more
+    // of them share one, where one has the way to L2 to itself and stores whole lines least of all.
+    // With four elements and more each has several stores in flight, and those of the warps of a
+    // scheduler come in no order. Blocks that start with the launch wait for the same instructions
+    // to come, and store at once, however few warps they have. A store of two lines takes its time,
+    // and the next one waits. Warps that ask first which of their lanes store finish that in a
+    // different order (rows of u8 and u16 on an H200). Fitted to launches of both GPUs that do
+    // nothing but store (tests/data).
     const double warps = std::log2(std::max(0.5, order.block / 128.0));
     const double two_lines = std::min(1.0, std::log2(std::max(1.0, lines)));
     const bool has_turns = replayed.blocks_of_processor > 1.5;

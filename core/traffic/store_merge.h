@@ -15,8 +15,8 @@ inline constexpr std::uint32_t leaving_parts = 8;
 LeavingShare leaving_of_stores(const Program& program, const LaunchOrder& order,
                                const Multiprocessor& multiprocessor, const Replayed& replayed);
 
-// The same where stores pile up, whatever the launch loads: what comes again among the last few
-// lines joins.
+// The same where stores pile up, whatever the launch loads: requests for one of the last few lines
+// merge.
 LeavingShare leaving_when_piled_up(const Replayed& replayed);
 
 }  // namespace coalprof

@@ -40,7 +40,7 @@ struct Work {
     double shared_wavefronts = 0;
     double constant_requests = 0;  // an address of a warp each
     double store_lines = 0;
-    double leaving_store_lines = 0;  // of these: those that join no other one on their way to L2
+    double leaving_store_lines = 0;  // of these: those that do not merge on their way to L2
     bool stores_at_random = false;   // to random places
     bool stores_alike = false;       // neighbouring warps to the same lines
     bool stores_parts = false;       // bytes or 16-bit words
