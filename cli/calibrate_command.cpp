@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 
 #include "cli/invocation.h"
 #include "cli/list_output.h"
+#include "cli/parse.h"
 #include "cli/progress.h"
 #include "cli/wiring.h"
 #include "core/calibrate/calibration.h"
@@ -74,13 +74,12 @@ ExitCode run_calibrate(const CalibrateCommand& command, const Invocation& invoca
 }  // namespace
 
 void add_calibrate_command(CLI::App& app, Invocation& invocation) {
-    auto command = std::make_shared<CalibrateCommand>();
-    CLI::App* sub = app.add_subcommand(
-        "calibrate", "Measure this GPU's rates once; the model then predicts this GPU anywhere");
-    sub->group("Commands");
-    sub->add_option("--device", command->device, "CUDA device index (default 0)")->type_name("N");
+    const auto [sub, command] = add_command<CalibrateCommand>(
+        app, invocation, "calibrate",
+        "Measure this GPU's rates once; the model then predicts this GPU anywhere", run_calibrate);
+    add_value(*sub, "--device", command->device, "CUDA device index (default 0)", "N");
     command->output.add_to(*sub);
-    OutputOptions::offer_only(*sub, list_formats);
+    OutputOptions::offer_only(*sub, names_of_list_formats());
     sub->footer(
         "--machine ./mine.json then predicts this GPU, without it too. Takes less\n"
         "than a minute. Ends with 1 where the GPU was disturbed meanwhile.\n"
@@ -88,9 +87,6 @@ void add_calibrate_command(CLI::App& app, Invocation& invocation) {
         "Examples:\n"
         "  coalprof calibrate -o mine.json\n"
         "  coalprof calibrate --json\n");
-    sub->callback([&invocation, command] {
-        invocation.run = [&invocation, command] { return run_calibrate(*command, invocation); };
-    });
 }
 
 }  // namespace coalprof

@@ -1,6 +1,4 @@
 // `coalprof check RESULT --budget B`: a saved result against budgets.
-#include <memory>
-
 #include "cli/gate_options.h"
 #include "cli/invocation.h"
 #include "cli/progress.h"
@@ -18,7 +16,7 @@ struct CheckCommand {
 ExitCode run_check(const CheckCommand& command) {
     const StepLines steps(command.report.telling.verbose);
     if (!command.budgets.are_given())
-        throw UsageError("check: there is no budget", {}, UsageError::no_caret,
+        throw UsageError("check: there is no budget",
                          "for example --budget 'load_sectors_per_request <= 4', or --budget-file");
     BudgetJudge judge(command.budgets.read());
     command.report.check();
@@ -32,10 +30,9 @@ ExitCode run_check(const CheckCommand& command) {
 }  // namespace
 
 void add_check_command(CLI::App& app, Invocation& invocation) {
-    auto command = std::make_shared<CheckCommand>();
-    CLI::App* sub = app.add_subcommand(
-        "check", "A saved result against budgets; exit code 1 where one is broken");
-    sub->group("Commands");
+    const auto [sub, command] = add_command<CheckCommand>(
+        app, invocation, "check", "A saved result against budgets; exit code 1 where one is broken",
+        run_check);
     sub->add_option("RESULT", command->file,
                     "What --json, --jsonl or --output saved; - reads standard input")
         ->required();
@@ -56,8 +53,6 @@ void add_check_command(CLI::App& app, Invocation& invocation) {
         "  coalprof check run.json --budget 'load_sectors_per_request <= 4 if stride=1..8'\n"
         "  coalprof check run.json --budget 'excess <= 5%'\n"
         "  coalprof check run.json --budget 'load_sectors <= 1.25*load_ideal_sectors'\n");
-    sub->callback(
-        [&invocation, command] { invocation.run = [command] { return run_check(*command); }; });
 }
 
 }  // namespace coalprof

@@ -37,7 +37,6 @@ void describe_command_line(CLI::App& app, Invocation& invocation) {
     add_list_commands(app, invocation);
     add_device_commands(app, invocation);
     add_shell_commands(app, invocation);
-    add_help_command(app, invocation);
 }
 
 }  // namespace coalprof

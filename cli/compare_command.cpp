@@ -6,6 +6,7 @@
 
 #include "cli/gate_options.h"
 #include "cli/invocation.h"
+#include "cli/parse.h"
 #include "cli/progress.h"
 #include "cli/saved_result.h"
 #include "cli/sweep_options.h"
@@ -71,24 +72,22 @@ ExitCode run_compare(const CompareCommand& command) {
 }  // namespace
 
 void add_compare_command(CLI::App& app, Invocation& invocation) {
-    auto command = std::make_shared<CompareCommand>();
-    CLI::App* sub = app.add_subcommand(
-        "compare", "Two saved results, point by point; exit code 1 where something is worse");
-    sub->group("Commands");
+    const auto [sub, command] = add_command<CompareCommand>(
+        app, invocation, "compare",
+        "Two saved results, point by point; exit code 1 where something is worse", run_compare);
     sub->add_option("OLD", command->older, "What --json, --jsonl or --output saved; - is stdin")
         ->required();
     sub->add_option("NEW", command->newer, "Another result of the same sweep")->required();
-    sub->add_option("--across", command->across,
-                    "Settings that may differ: machine, device, type, pattern, ...; a list, or all")
-        ->type_name("L");
-    sub->add_option("--max-slowdown", command->max_slowdown,
-                    "A time is worse if it grew by more than this and the quartiles of its "
-                    "repetitions do not overlap (default 5%)")
-        ->type_name("P");
-    sub->add_option("--tolerance", command->tolerance,
-                    "Estimates, and counters that differ from run to run, are the same within "
-                    "this share (default 5%)")
-        ->type_name("P");
+    add_value(*sub, "--across", command->across,
+              "Settings that may differ: machine, device, type, pattern, ...; a list, or all", "L");
+    add_value(*sub, "--max-slowdown", command->max_slowdown,
+              "A time is worse if it grew by more than this and the quartiles of its "
+              "repetitions do not overlap (default 5%)",
+              "P");
+    add_value(*sub, "--tolerance", command->tolerance,
+              "Estimates, and counters that differ from run to run, are the same within "
+              "this share (default 5%)",
+              "P");
     command->report.add_to(*sub);
     sub->footer(
         "Exit code 0: nothing is worse; 1: something is; 4: something could not be\n"
@@ -96,8 +95,6 @@ void add_compare_command(CLI::App& app, Invocation& invocation) {
         "Examples:\n"
         "  coalprof compare old.json new.json\n"
         "  coalprof compare old.json new.json --format github\n");
-    sub->callback(
-        [&invocation, command] { invocation.run = [command] { return run_compare(*command); }; });
 }
 
 }  // namespace coalprof

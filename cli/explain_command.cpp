@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <memory>
 
 #include "cli/formula_options.h"
 #include "cli/invocation.h"
 #include "cli/kernel_options.h"
 #include "cli/list_output.h"
 #include "cli/output_options.h"
+#include "cli/parse.h"
 #include "cli/progress.h"
 #include "cli/ptx_source.h"
 #include "cli/result_head.h"
@@ -64,8 +64,7 @@ void refuse_axes(const Sweep& sweep) {
 void refuse_format(const Format& format) {
     for (const std::string_view name : {"table", "json", "svg", "html"})
         if (format.name == name) return;
-    throw UsageError(fmt::format("explain: a drawing is not written as {}", format.name), {},
-                     UsageError::no_caret,
+    throw UsageError(fmt::format("explain: a drawing is not written as {}", format.name),
                      "--format takes table, which is the drawing, json, svg and html");
 }
 
@@ -150,7 +149,7 @@ DrawnWarps drawn_warps(const Program& program, const Machine& machine,
 DrawnWarps explain_line_of_file(const CLI::App& app, const ExplainCommand& command,
                                 const Machine& machine) {
     if (app.count("EXPR") == 0)
-        throw UsageError("explain warps: there is no file", {}, UsageError::no_caret,
+        throw UsageError("explain warps: there is no file",
                          "for example coalprof explain warps FILE --at NAME");
     WarpsSource source(command.formula.text, machine);
     source.open();
@@ -165,14 +164,13 @@ DrawnWarps explain_line_of_file(const CLI::App& app, const ExplainCommand& comma
     }
     throw UsageError(fmt::format("explain warps: {} has no line {}", shown(command.formula.text),
                                  shown(command.at)),
-                     {}, UsageError::no_caret,
                      "--at takes the NAME of a line, or its number from 1");
 }
 
 DrawnWarps explain_kernel(const CLI::App& app, ExplainCommand command, const Machine& machine) {
     if (app.count("EXPR") == 0)
         throw UsageError(
-            "explain kernel: there is no file", {}, UsageError::no_caret,
+            "explain kernel: there is no file",
             "for example coalprof explain kernel FILE --line 42 --grid 64 --block 256");
     command.kernel.file = command.formula.text;
     const std::string grid = command.sweep.text_of("grid");
@@ -182,8 +180,8 @@ DrawnWarps explain_kernel(const CLI::App& app, ExplainCommand command, const Mac
     require_launch(command.kernel, bytes, machine, command.kernel_name, grid, block);
     const std::vector<KernelChoice> choices = choices_of(kernel_axes(command.kernel, grid, block));
     if (choices.size() != 1)
-        throw UsageError("explain kernel: one warp is drawn, so one launch is needed", {},
-                         UsageError::no_caret, "give --grid, --block and --arg one value each");
+        throw UsageError("explain kernel: one warp is drawn, so one launch is needed",
+                         "give --grid, --block and --arg one value each");
     KernelFile::Kernel kernel =
         KernelFile(command.kernel, bytes, machine).kernel(command.kernel_name);
     const KernelResult result = predict_choice(kernel.code, kernel.parameter_names, choices.front(),
@@ -202,7 +200,6 @@ DrawnWarps explain_pattern(const CLI::App& app, const ExplainCommand& command,
         throw UsageError(
             fmt::format("explain {}: {} belongs to a formula", shown(command.pattern),
                         app.count("EXPR") > 0 ? shown(command.formula.text) : "--var"),
-            {}, UsageError::no_caret,
             "a pattern's parameter is given with --at; a formula with: explain formula 'i*k' "
             "--var k=3");
     const PatternInfo& pattern = find_pattern(command.pattern);
@@ -224,12 +221,11 @@ DrawnWarps explain_pattern(const CLI::App& app, const ExplainCommand& command,
 DrawnWarps explain_formula(const CLI::App& app, const ExplainCommand& command,
                            const Machine& machine, std::optional<std::uint64_t> warp) {
     if (app.count("EXPR") == 0)
-        throw UsageError("explain formula: there is no formula", {}, UsageError::no_caret,
+        throw UsageError("explain formula: there is no formula",
                          "for example coalprof explain formula 'i*k' --var k=3");
     for (const char* name : {"--at", "--order", "--seed", "--member", "--pitch", "--tile"})
         if (app.count(name) > 0)
-            throw UsageError(fmt::format("{}: formula does not take it", name), {},
-                             UsageError::no_caret,
+            throw UsageError(fmt::format("{}: formula does not take it", name),
                              "--var k=3 gives a parameter its value, --warp chooses the warp");
     const FormulaSweep sweep = sweep_of(command.formula, command.sweep);
     refuse_axes(sweep.settings);
@@ -237,7 +233,6 @@ DrawnWarps explain_formula(const CLI::App& app, const ExplainCommand& command,
         if (parameter.values.size() != 1)
             throw UsageError(
                 fmt::format("--var {}: one warp is drawn, so one value is needed", parameter.name),
-                {}, UsageError::no_caret,
                 fmt::format("for example --var {}={}", parameter.name, parameter.values.front()));
     require_known_loads(sweep.settings.launch.path, machine);
     FormulaSweep single = sweep;
@@ -308,31 +303,28 @@ ExitCode run_explain(const CLI::App& app, const ExplainCommand& command,
 }  // namespace
 
 void add_explain_command(CLI::App& app, Invocation& invocation) {
-    auto command = std::make_shared<ExplainCommand>();
+    const auto [sub, command] = add_command<ExplainCommand>(
+        app, invocation, "explain",
+        "One warp drawn: which lane lands in which sector and line, and why", run_explain);
     command->machine = "h200";
-    CLI::App* sub = app.add_subcommand(
-        "explain", "One warp drawn: which lane lands in which sector and line, and why");
-    sub->group("Commands");
     sub->add_option("PATTERN", command->pattern,
                     "A pattern; `coalprof patterns` lists them. Or formula, warps or kernel, and:")
         ->required();
     sub->add_option("EXPR", command->formula.text,
                     "The formula, as for `coalprof formula`; or a warps file; or a kernel's file");
     sub->add_option("NAME", command->kernel_name, "The kernel, where its file has several");
-    sub->add_option("--line", command->line, "Of a kernel: the line of its source")->type_name("N");
-    sub->add_option(
-           "--at", command->at,
-           "Value of the pattern's parameter, 3 or stride=3 (default: the worst of those that it "
-           "sweeps); of row, column and indirect in elements, or row_bytes=4000, 4000B; of a warps "
-           "file a line, by name or number")
-        ->type_name("K");
-    sub->add_option(
-           "--warp", command->warp,
-           "Which warp of the launch (default: the most common, and the one that costs most)")
-        ->type_name("N");
-    sub->add_option("--machine,-m", command->machine,
-                    "The GPU that the model predicts (default h200)")
-        ->type_name("M");
+    add_value(*sub, "--line", command->line, "Of a kernel: the line of its source", "N");
+    add_value(
+        *sub, "--at", command->at,
+        "Value of the pattern's parameter, 3 or stride=3 (default: the worst of those that it "
+        "sweeps); of row, column and indirect in elements, or row_bytes=4000, 4000B; of a warps "
+        "file a line, by name or number",
+        "K");
+    add_value(*sub, "--warp", command->warp,
+              "Which warp of the launch (default: the most common, and the one that costs most)",
+              "N");
+    add_value(*sub, "--machine,-m", command->machine,
+              "The GPU that the model predicts (default h200)", "M");
     sub->add_flag("--all-lines", command->all_lines, "Draw every line, however many there are");
     command->formula.add_to(*sub, OptionValues::one);
     CLI::Option* array = sub->get_option("--array");
@@ -359,11 +351,6 @@ void add_explain_command(CLI::App& app, Invocation& invocation) {
         "  coalprof explain formula 'i*k' --var k=3 --warp 5\n"
         "  coalprof explain warps FILE --at NAME\n"
         "  coalprof explain kernel FILE --line 42 --array B --grid 4096 --block 256\n");
-    sub->callback([&invocation, sub, command] {
-        invocation.run = [&invocation, sub, command] {
-            return run_explain(*sub, *command, invocation);
-        };
-    });
 }
 
 }  // namespace coalprof

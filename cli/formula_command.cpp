@@ -38,7 +38,6 @@ void require_that_all_occur(const std::vector<FormulaParameter>& typed,
         if (std::none_of(formulas.begin(), formulas.end(), has_it))
             throw UsageError(fmt::format("--var {}: no formula of {} has it in its vars",
                                          parameter.name, shown(file)),
-                             {}, UsageError::no_caret,
                              "--var gives other values to a var that the file names");
     }
 }
@@ -50,7 +49,6 @@ void require_names(const FormulaCommand& command) {
         throw UsageError(fmt::format("--name: {} name{} for {} formula{}", names.size(),
                                      names.size() == 1 ? "" : "s", command.texts.size(),
                                      command.texts.size() == 1 ? "" : "s"),
-                         {}, UsageError::no_caret,
                          "name each: coalprof formula 'i' 'i*2' --name first --name second");
 }
 
@@ -69,8 +67,8 @@ std::vector<FormulaSweep> typed_set(const FormulaCommand& command) {
             sweep.name = one.text;
         for (const FormulaSweep& other : set)
             if (other.name == sweep.name)
-                throw UsageError(fmt::format("formula {}: given twice", shown(sweep.name)), {},
-                                 UsageError::no_caret, "each formula of a table has its own name");
+                throw UsageError(fmt::format("formula {}: given twice", shown(sweep.name)),
+                                 "each formula of a table has its own name");
         if (command.texts.size() > 1) {
             occurs.resize(sweep.parameters.size());
             keep_occurring(sweep, occurs);
@@ -80,8 +78,8 @@ std::vector<FormulaSweep> typed_set(const FormulaCommand& command) {
     for (std::size_t k = 0; k < occurs.size(); ++k)
         if (!occurs[k])
             throw UsageError(
-                fmt::format("--var {}: no formula has it", shown(command.formula.variables[k])), {},
-                UsageError::no_caret, "leave it out");
+                fmt::format("--var {}: no formula has it", shown(command.formula.variables[k])),
+                "leave it out");
     return set;
 }
 
@@ -125,10 +123,10 @@ ExitCode run_formula(const CLI::App& app, const FormulaCommand& command,
     if (is_saved && !command.names.empty())
         throw UsageError("--name: formulas of a file have names of their own");
     if (is_typed && is_saved)
-        throw UsageError("formula: a formula was typed and --file names saved ones", {},
-                         UsageError::no_caret, "give one of the two");
+        throw UsageError("formula: a formula was typed and --file names saved ones",
+                         "give one of the two");
     if (!is_typed && !is_saved)
-        throw UsageError("formula: there is no formula", {}, UsageError::no_caret,
+        throw UsageError("formula: there is no formula",
                          "for example coalprof formula 'i*k' --var k=1..32, or --file set.json");
     return is_saved ? run_saved(app, command, invocation) : run_typed(command, invocation);
 }
@@ -136,19 +134,17 @@ ExitCode run_formula(const CLI::App& app, const FormulaCommand& command,
 }  // namespace
 
 void add_formula_command(CLI::App& app, Invocation& invocation) {
-    auto command = std::make_shared<FormulaCommand>();
-    CLI::App* sub =
-        app.add_subcommand("formula", "An index expression of your own, e.g. 'i*k' --var k=1..32");
-    sub->group("Commands");
+    const auto [sub, command] = add_command<FormulaCommand>(
+        app, invocation, "formula", "An index expression of your own, e.g. 'i*k' --var k=1..32",
+        run_formula);
     sub->add_option("EXPR", command->texts,
                     "The index of each thread's element; several instructions: "
                     "'load: a[i*3]; store: b[i]'. Several formulas are one table");
     add_repeated(*sub, "--name", command->names,
                  "What a formula is called in the result, in their order (default: its text)",
                  "NAME");
-    sub->add_option("--file", command->file,
-                    "Saved formulas (JSON) as one sweep; - reads standard input")
-        ->type_name("FILE");
+    add_value(*sub, "--file", command->file,
+              "Saved formulas (JSON) as one sweep; - reads standard input", "FILE");
     command->formula.add_to(*sub);
     command->sweep.add_shape_to(*sub, nullptr);
     command->machine.add_to(*sub);
@@ -171,11 +167,6 @@ void add_formula_command(CLI::App& app, Invocation& invocation) {
         "  coalprof formula 'i*3' 'i' --name near --name far --best load_sectors\n"
         "  coalprof formula 'load: a[i]; store: b[i*2]' --block 64..256*2\n"
         "  coalprof formula 'a[i] + a[i*2]' --budget 'excess <= 5% if index=i*2'\n");
-    sub->callback([&invocation, sub, command] {
-        invocation.run = [&invocation, sub, command] {
-            return run_formula(*sub, *command, invocation);
-        };
-    });
 }
 
 }  // namespace coalprof

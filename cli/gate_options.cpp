@@ -14,6 +14,7 @@
 #include "core/judge/gate_formats.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
+#include "core/text/name_list.h"
 #include "core/write/file_descriptor.h"
 #include "core/write/output_file.h"
 #include "core/write/terminal_text.h"
@@ -69,19 +70,16 @@ std::vector<Budget> BudgetOptions::read() const {
 
 void GateReportOptions::add_to(CLI::App& command) {
     const char* group = "Output";
-    std::string names;
-    for (const GateFormat& known : gate_formats)
-        names += fmt::format("{}{}", names.empty() ? "" : ", ", known.name);
-    command.add_option("--format", format, "Format of the report: " + names + " (default text)")
-        ->type_name("FORMAT")
-        ->group(group);
+    add_value(command, "--format", format,
+              fmt::format("Format of the report: {} (default text)",
+                          joined(gate_formats, &GateFormat::name)),
+              "FORMAT", group);
     command
         .add_flag_callback(
             "--json", [this] { format = "json"; }, "Short for --format json")
         ->group(group);
-    command.add_option("--output,-o", output, "Write the report to FILE, not to standard output")
-        ->type_name("FILE")
-        ->group(group);
+    add_value(command, "--output,-o", output, "Write the report to FILE, not to standard output",
+              "FILE", group);
     telling.add_telling_to(command);
 }
 
@@ -127,8 +125,8 @@ double parse_share(const std::string& text, const std::string& option) {
     const char* const end = digits.data() + digits.size();
     const auto read = std::from_chars(digits.data(), end, number);
     if (read.ec != std::errc{} || read.ptr != end || !std::isfinite(number) || number < 0)
-        throw UsageError(fmt::format("{} {}: not a share", option, shown(text)), {},
-                         UsageError::no_caret, "shares look like 5% or 0.05");
+        throw UsageError(fmt::format("{} {}: not a share", option, shown(text)),
+                         "shares look like 5% or 0.05");
     return is_percent ? number / 100 : number;
 }
 

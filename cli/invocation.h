@@ -4,7 +4,9 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "core/text/error.h"
@@ -19,6 +21,31 @@ struct Invocation {
     // of ours replaces it only if it is 0.
     int code_of_program = 0;
 };
+
+// Adds a command whose options are kept in a `Command`; chosen, it is answered by `run`, which
+// takes the options and perhaps the invocation, perhaps behind the command itself.
+template <typename Command>
+struct AddedCommand {
+    CLI::App* sub;
+    std::shared_ptr<Command> command;
+};
+template <typename Command, typename Run>
+AddedCommand<Command> add_command(CLI::App& app, Invocation& invocation, const std::string& name,
+                                  const std::string& help, Run run) {
+    CLI::App* sub = app.add_subcommand(name, help)->group("Commands");
+    auto command = std::make_shared<Command>();
+    sub->callback([&invocation, sub, command, run] {
+        invocation.run = [&invocation, sub, command, run] {
+            if constexpr (std::is_invocable_v<Run, Command&>)
+                return run(*command);
+            else if constexpr (std::is_invocable_v<Run, Command&, Invocation&>)
+                return run(*command, invocation);
+            else
+                return run(*sub, *command, invocation);
+        };
+    });
+    return {sub, command};
+}
 
 void add_pattern_commands(CLI::App& app, Invocation& invocation);
 void add_formula_command(CLI::App& app, Invocation& invocation);
@@ -36,7 +63,6 @@ void add_device_commands(CLI::App& app, Invocation& invocation);
 void add_occupancy_command(CLI::App& app, Invocation& invocation);
 void add_list_commands(CLI::App& app, Invocation& invocation);
 void add_shell_commands(CLI::App& app, Invocation& invocation);
-void add_help_command(CLI::App& app, Invocation& invocation);
 
 // The whole command line. `app` must outlive the invocation's run().
 void describe_command_line(CLI::App& app, Invocation& invocation);

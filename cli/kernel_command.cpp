@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <memory>
 #include <optional>
 
 #include "cli/gate_options.h"
@@ -52,8 +51,8 @@ std::vector<Machine> machines_of(const KernelCommand& command) {
 
 ExitCode print_list(const KernelCommand& command, std::string_view bytes, const Machine& machine) {
     if (!command.output.files.empty())
-        throw UsageError("kernel --list: it prints to standard output alone", {},
-                         UsageError::no_caret, "coalprof kernel FILE --list > kernels.txt");
+        throw UsageError("kernel --list: it prints to standard output alone",
+                         "coalprof kernel FILE --list > kernels.txt");
     print_out(KernelFile(command.kernel, bytes, machine).list());
     return ExitCode::done;
 }
@@ -84,10 +83,9 @@ std::string value_of(const std::vector<std::string>& values, std::size_t kernel,
     if (values.size() != kernels)
         throw UsageError(fmt::format("{}: {} values for {} kernel{}", option, values.size(),
                                      kernels, kernels == 1 ? "" : "s"),
-                         {}, UsageError::no_caret,
                          fmt::format("give it once for all kernels or once for each, in their "
                                      "order; several launches of one kernel are a list: {} {}",
-                                     option, shown(fmt::format("{}", fmt::join(values, ",")))));
+                                     option, shown(joined(values, ","))));
     return values[kernel];
 }
 
@@ -220,7 +218,7 @@ ExitCode run_kernel_command(const KernelCommand& command, const Invocation& invo
     std::optional<OutputFile> addresses;
     if (!command.addresses.empty()) {
         if (machines.size() * launches_of(kernels) > 1)
-            throw UsageError("--addresses: they are those of one launch", {}, UsageError::no_caret,
+            throw UsageError("--addresses: they are those of one launch",
                              "give --grid, --block, --arg and --machine one value each");
         addresses.emplace(command.addresses);
     }
@@ -247,10 +245,10 @@ ExitCode run_kernel_command(const KernelCommand& command, const Invocation& invo
 }  // namespace
 
 void add_kernel_command(CLI::App& app, Invocation& invocation) {
-    auto command = std::make_shared<KernelCommand>();
-    CLI::App* sub = app.add_subcommand(
-        "kernel", "A kernel of your own (.cu, .ptx or a program), predicted by line without a GPU");
-    sub->group("Commands");
+    const auto [sub, command] = add_command<KernelCommand>(
+        app, invocation, "kernel",
+        "A kernel of your own (.cu, .ptx or a program), predicted by line without a GPU",
+        run_kernel_command);
     sub->add_option("FILE", command->kernel.file,
                     "CUDA source, PTX, or a program, library or object that holds PTX; - reads PTX "
                     "from standard input")
@@ -265,19 +263,17 @@ void add_kernel_command(CLI::App& app, Invocation& invocation) {
     add_repeated(*sub, "--block", command->blocks,
                  "Threads of a block: 256, 32x8, 64..1024*2; of several kernels likewise", "N,...");
     command->kernel.add_to(*sub);
-    sub->add_option("--max-steps", command->max_steps,
-                    "Instructions that a warp may take before the kernel counts as endless "
-                    "(default 33554432)")
-        ->type_name("N");
+    add_value(*sub, "--max-steps", command->max_steps,
+              "Instructions that a warp may take before the kernel counts as endless "
+              "(default 33554432)",
+              "N");
     sub->add_flag("--all", command->all,
                   "Execute every block, however long it takes, rather than a sample");
     sub->add_flag("--list", command->list, "List the kernels of the file with their parameters");
-    sub->add_option("--addresses", command->addresses,
-                    "Save addresses of some warps of each line as a warps file")
-        ->type_name("FILE");
-    sub->add_option("--machine,-m", command->machine,
-                    "Whose rules count: h200, 9.0, c2050 (coalprof machines)")
-        ->type_name("NAME,...");
+    add_value(*sub, "--addresses", command->addresses,
+              "Save addresses of some warps of each line as a warps file", "FILE");
+    add_value(*sub, "--machine,-m", command->machine,
+              "Whose rules count: h200, 9.0, c2050 (coalprof machines)", "NAME,...");
     command->budgets.add_to(*sub);
     command->output.add_to(*sub);
     command->output.view.add_to(*sub);
@@ -293,11 +289,6 @@ void add_kernel_command(CLI::App& app, Invocation& invocation) {
         "  coalprof kernel saxpy.cu --grid 1048576/block --block 64..1024*2 --best\n"
         "  coalprof kernel csr.cu by_thread by_warp --grid 1024,32768 --block 256\n"
         "  coalprof kernel kernels.cu --list\n");
-    sub->callback([&invocation, command] {
-        invocation.run = [&invocation, command] {
-            return run_kernel_command(*command, invocation);
-        };
-    });
 }
 
 }  // namespace coalprof

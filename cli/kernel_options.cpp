@@ -64,7 +64,7 @@ void KernelOptions::add_to(CLI::App& command) {
         "array holds: =0, =iota, =random:SEED, =@file.npy, =@raw.bin; y=x: the same array. May "
         "be repeated",
         "NAME=VALUE");
-    command.add_option("--shared", shared, "Dynamic shared memory of a block")->type_name("BYTES");
+    add_value(command, "--shared", shared, "Dynamic shared memory of a block", "BYTES");
     add_repeated(command, "--nvcc-args", nvcc_args, "More for nvcc, between commas: -O2,-std=c++20",
                  "LIST");
     add_repeated(command, "-I", includes, "A folder of headers, for nvcc", "FOLDER");
@@ -127,8 +127,7 @@ KernelFile::Kernel KernelFile::kernel(const std::string& name) const {
     if (std::ranges::any_of(found,
                             [&](const auto& one) { return one.second->name != kernel->name; }))
         throw UsageError(
-            fmt::format("{}: it holds several kernels: {}", shown(options_.file), names()), {},
-            UsageError::no_caret,
+            fmt::format("{}: it holds several kernels: {}", shown(options_.file), names()),
             fmt::format("name one; or compare them by time: coalprof kernel {} NAME OTHER --grid "
                         "GRID,ITS_GRID. --list tells those of one name apart",
                         shown(options_.file)));

@@ -80,7 +80,7 @@ std::vector<CounterInfo> counters_with(std::string_view word) {
         throw UsageError(fmt::format("counters: none has '{}' in its key, meaning, Nsight Compute "
                                      "or nvprof name",
                                      shown(word)),
-                         {}, UsageError::no_caret, hint_for_counter(word));
+                         hint_for_counter(word));
     return counters;
 }
 

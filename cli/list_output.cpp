@@ -3,36 +3,42 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 #include <vector>
 
 #include "cli/print.h"
 #include "cli/result_head.h"
 #include "core/text/fold.h"
+#include "core/text/name_list.h"
 
 namespace coalprof {
 
 namespace {
 
+const ListFormat* find_list_format(const OutputTarget& target) {
+    const auto known = std::ranges::find(list_formats, target.format->name, &ListFormat::name);
+    return known == list_formats.end() ? nullptr : &*known;
+}
+
 void refuse_other_formats(const OutputTarget& target, const Invocation& invocation) {
-    constexpr std::array<std::string_view, 5> formats{"table", "json", "jsonl", "csv", "md"};
-    if (std::ranges::find(formats, target.format->name) != formats.end()) return;
+    if (target.format->name == "table" || find_list_format(target)) return;
     throw UsageError(
         fmt::format("{}: a list is not written as {}", invocation.argv.at(1), target.format->name),
-        {}, UsageError::no_caret, "lists are table, json, jsonl, csv or md");
+        "lists are " + names_of_list_formats(" or "));
 }
 
 std::string listed_as(const OutputTarget& target, const Listing& listing, const ResultHead& head) {
-    const std::string_view format = target.format->name;
-    if (format == "table") return without_commands(listing.text(target.style));
-    if (format == "json") return list_as_json(head, listing.document);
-    if (format == "jsonl") return list_as_jsonl(listing.document);
-    if (format == "csv") return list_as_csv(listing.document);
-    return list_as_markdown(listing.document);
+    if (const ListFormat* format = find_list_format(target))
+        return format->write(head, listing.document);
+    return without_commands(listing.text(target.style));
 }
 
 }  // namespace
+
+std::string names_of_list_formats(std::string_view before_last) {
+    std::string names = "table, " + joined(list_formats, &ListFormat::name);
+    return names.replace(names.rfind(", "), 2, before_last);
+}
 
 ExitCode print_listing(const std::function<Listing()>& make, const OutputOptions& output,
                        const Invocation& invocation) {
@@ -51,7 +57,7 @@ CLI::App& add_list(CLI::App& app, Invocation& invocation, const char* name, cons
     sub->group("Lists");
     auto output = std::make_shared<OutputOptions>();
     output->add_to(*sub);
-    OutputOptions::offer_only(*sub, list_formats);
+    OutputOptions::offer_only(*sub, names_of_list_formats());
     sub->footer(
         fmt::format("Examples:\n"
                     "  coalprof {0}\n"

@@ -14,8 +14,8 @@
 
 namespace coalprof {
 
-// Those that lists have, as --help offers them.
-inline constexpr std::string_view list_formats = "table, json, jsonl, csv, md";
+// "table, json, jsonl, csv, md": what lists are written as.
+std::string names_of_list_formats(std::string_view before_last = ", ");
 
 struct Listing {
     ListDocument document;

@@ -1,6 +1,4 @@
 // `coalprof merge RESULT...`: the shards of a sweep as one result.
-#include <memory>
-
 #include "cli/invocation.h"
 #include "cli/output_options.h"
 #include "core/sweep/merge.h"
@@ -24,9 +22,8 @@ ExitCode run_merge(const MergeCommand& command) {
 }  // namespace
 
 void add_merge_command(CLI::App& app, Invocation& invocation) {
-    auto command = std::make_shared<MergeCommand>();
-    CLI::App* sub = app.add_subcommand("merge", "The shards of a sweep (--shard) as one result");
-    sub->group("Commands");
+    const auto [sub, command] = add_command<MergeCommand>(
+        app, invocation, "merge", "The shards of a sweep (--shard) as one result", run_merge);
     sub->add_option("RESULT", command->files, "What each shard saved, in any order")->required();
     sub->add_flag("--partial", command->allows_missing,
                   "Merge what is there; missing shards are named, and the exit code is 4");
@@ -35,8 +32,6 @@ void add_merge_command(CLI::App& app, Invocation& invocation) {
         "Examples:\n"
         "  coalprof merge part1.json part2.json -o all.json\n"
         "  coalprof merge part*.jsonl --format csv\n");
-    sub->callback(
-        [&invocation, command] { invocation.run = [command] { return run_merge(*command); }; });
 }
 
 }  // namespace coalprof

@@ -2,10 +2,9 @@
 // next one, and which block sizes do best.
 #include <fmt/format.h>
 
-#include <memory>
-
 #include "cli/invocation.h"
 #include "cli/list_output.h"
+#include "cli/parse.h"
 #include "cli/ptx_source.h"
 #include "cli/sweep_options.h"
 #include "core/count/occupancy.h"
@@ -37,13 +36,6 @@ struct Row {
     Occupancy occupancy;
     BestBlocks best;
 };
-
-std::string limiters_of(const Occupancy& occupancy) {
-    std::string text;
-    for (const Limiter limiter : occupancy.limiters)
-        text += fmt::format("{}{}", text.empty() ? "" : ", ", name_of(limiter));
-    return text;
-}
 
 // Neighbouring sizes as one: "128..1024 in steps of 32" would be longer than they deserve.
 std::string best_of(const BestBlocks& best) {
@@ -90,7 +82,6 @@ Combined combined_of(const OccupancyCommand& command) {
     if (rows > most_range_points)
         throw UsageError(fmt::format("occupancy: {} rows, and a list has at most {}", grouped(rows),
                                      grouped(most_range_points)),
-                         {}, UsageError::no_caret,
                          "give --block, --registers, --shared or --machine fewer values");
     return combined;
 }
@@ -143,7 +134,9 @@ std::string text_of(const std::vector<Row>& rows) {
             occupancy.active_blocks,
             fmt::format("{}/{}", occupancy.active_warps, occupancy.most_warps),
             100 * occupancy.ratio(),
-            occupancy.impossible.empty() ? limiters_of(occupancy) : "not one block fits");
+            occupancy.impossible.empty()
+                ? joined(occupancy.limiters, [](Limiter limiter) { return name_of(limiter); })
+                : "not one block fits");
         if (!occupancy.impossible.empty())
             text += folded_text(occupancy.impossible, {.columns = 80, .indent = 4});
         if (!row.best.blocks.empty() && row.best.ratio > occupancy.ratio())
@@ -195,14 +188,11 @@ ExitCode run_occupancy(const OccupancyCommand& command, const Invocation& invoca
 }  // namespace
 
 void add_occupancy_command(CLI::App& app, Invocation& invocation) {
-    auto command = std::make_shared<OccupancyCommand>();
-    CLI::App* sub = app.add_subcommand(
-        "occupancy", "Blocks of a kernel that run at once, and what stops the next one");
-    sub->group("Commands");
+    const auto [sub, command] = add_command<OccupancyCommand>(
+        app, invocation, "occupancy",
+        "Blocks of a kernel that run at once, and what stops the next one", run_occupancy);
     const auto option = [&](const char* name, std::string& value, const char* help,
-                            const char* what) {
-        sub->add_option(name, value, help)->type_name(what);
-    };
+                            const char* what) { add_value(*sub, name, value, help, what); };
     option("--block", command->block, "Threads per block: a value, list or range (default 256)",
            "R");
     option("--registers", command->registers, "Registers per thread, likewise (default 32)", "R");
@@ -218,15 +208,12 @@ void add_occupancy_command(CLI::App& app, Invocation& invocation) {
            "Read registers and static shared memory of the kernels in FILE (needs cuobjdump)",
            "FILE");
     command->output.add_to(*sub);
-    OutputOptions::offer_only(*sub, list_formats);
+    OutputOptions::offer_only(*sub, names_of_list_formats());
     sub->footer(
         "Examples:\n"
         "  coalprof occupancy --block 64..1024*2 --registers 64\n"
         "  coalprof occupancy --shared 0,48KiB..96KiB:16KiB --machine h200,a100\n"
         "  coalprof occupancy --cubin kernels.cubin\n");
-    sub->callback([&invocation, command] {
-        invocation.run = [&invocation, command] { return run_occupancy(*command, invocation); };
-    });
 }
 
 }  // namespace coalprof

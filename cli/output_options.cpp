@@ -24,12 +24,7 @@ namespace coalprof {
 
 namespace {
 
-std::string format_list() {
-    std::string list;
-    for (const Format& format : all_formats())
-        list += fmt::format("{}{}", list.empty() ? "" : ", ", format.name);
-    return list;
-}
+std::string format_list() { return joined(all_formats(), &Format::name); }
 
 void refuse_gate_format(std::string_view name) {
     if (name != "text" && std::ranges::count(all_formats(), name, &Format::name) == 0 &&
@@ -37,7 +32,6 @@ void refuse_gate_format(std::string_view name) {
         throw UsageError(
             fmt::format("--format {}: results are not written so, only what became of budgets",
                         name),
-            {}, UsageError::no_caret,
             fmt::format("save the result (-o FILE.json), then `coalprof check FILE.json --budget B "
                         "--format {}`",
                         name));
@@ -56,17 +50,15 @@ bool wants_color(const std::string& choice) {
 
 void LookOptions::add_to(CLI::App& command) {
     const char* group = "Output";
-    command.add_option("--color", color, "auto, always or never (default auto; NO_COLOR counts)")
-        ->type_name("WHEN")
-        ->group(group);
+    add_value(command, "--color", color, "auto, always or never (default auto; NO_COLOR counts)",
+              "WHEN", group);
     command.add_flag("--plain", plain, "No colour, ASCII characters only")->group(group);
 }
 
 void OutputOptions::add_to(CLI::App& command) {
     const char* group = "Output";
-    command.add_option("--format", format, "Format of standard output: " + format_list())
-        ->type_name("FORMAT")
-        ->group(group);
+    add_value(command, "--format", format, "Format of standard output: " + format_list(), "FORMAT",
+              group);
     command.add_flag("--json", json, "Short for --format json")->group(group);
     command.add_flag("--jsonl", jsonl, "Short for --format jsonl")->group(group);
     command.add_flag("--csv", csv, "Short for --format csv")->group(group);
@@ -143,8 +135,8 @@ bool OutputOptions::sends_files_to_standard_output() const {
 
 std::vector<OutputTarget> OutputOptions::targets() const {
     if (json + jsonl + csv + plot > 1)
-        throw UsageError("--json, --jsonl, --csv and --plot: standard output takes one of them", {},
-                         UsageError::no_caret, "send the other to a file: --output FILE.jsonl");
+        throw UsageError("--json, --jsonl, --csv and --plot: standard output takes one of them",
+                         "send the other to a file: --output FILE.jsonl");
     const std::string chosen = json    ? "json"
                                : jsonl ? "jsonl"
                                : csv   ? "csv"
@@ -153,7 +145,6 @@ std::vector<OutputTarget> OutputOptions::targets() const {
     if (!format.empty() && format != chosen)
         throw UsageError(fmt::format("--{} and --format {}: standard output takes one of them",
                                      chosen, shown(format)),
-                         {}, UsageError::no_caret,
                          plot ? "send the other to a file: --output FILE"
                               : fmt::format("send the other to a file: --output FILE.{}", chosen));
     refuse_gate_format(chosen);
@@ -208,7 +199,7 @@ namespace {
 Counter counter_of(const std::string& option, const std::string& key) {
     if (const auto counter = find_counter(key)) return *counter;
     if (const auto counter = find_nsight_name(key)) return *counter;
-    throw UsageError(unknown_counter(option, key), {}, UsageError::no_caret, hint_for_counter(key));
+    throw UsageError(unknown_counter(option, key), hint_for_counter(key));
 }
 
 }  // namespace
@@ -227,19 +218,15 @@ void ViewOptions::add_to(CLI::App& command) {
         ->type_name("[KEY]")
         ->expected(0, 1)
         ->group(group);
-    command
-        .add_option("--sort", sort,
-                    "Order of the points: by a counter, best first, or by a parameter; KEY:asc or "
-                    "KEY:desc decides")
-        ->type_name("KEY")
-        ->group(group);
-    command
-        .add_option("--columns", columns,
-                    "The only counters that tables and CSV show, such as load_sectors_per_request "
-                    "(--counters: what is measured); one counter over two swept parameters is a "
-                    "table of one by the other")
-        ->type_name("KEY,...")
-        ->group(group);
+    add_value(command, "--sort", sort,
+              "Order of the points: by a counter, best first, or by a parameter; KEY:asc or "
+              "KEY:desc decides",
+              "KEY", group);
+    add_value(command, "--columns", columns,
+              "The only counters that tables and CSV show, such as load_sectors_per_request "
+              "(--counters: what is measured); one counter over two swept parameters is a "
+              "table of one by the other",
+              "KEY,...", group);
 }
 
 std::vector<Counter> ViewOptions::chosen_columns() const {

@@ -70,7 +70,6 @@ void refuse_words_before(const CLI::App& app, const CLI::App& command,
     std::rotate(words.begin(), at, at + 1);
     throw UsageError(fmt::format("'{}' stands before '{}', where no option can", shown(first),
                                  command.get_name()),
-                     {}, UsageError::no_caret,
                      fmt::format("options go behind: {}", typed_again(words)));
 }
 
@@ -93,10 +92,7 @@ std::string commands_with(const CLI::App& app, const std::string& option) {
     // A pattern that `explain` takes is that pattern's.
     if (names.size() > 1) std::erase(names, "explain");
     if (names.size() > most) return {};
-    std::string list;
-    for (const std::string& name : names)
-        list += fmt::format("{}`{}`", list.empty() ? "" : ", ", name);
-    return list;
+    return joined(names, [](const std::string& name) { return '`' + name + '`'; });
 }
 
 [[noreturn]] void refuse_option(const CLI::App& app, const CLI::App& command,
@@ -106,8 +102,8 @@ std::string commands_with(const CLI::App& app, const std::string& option) {
     const std::string elsewhere = commands_with(app, option);
     if (!elsewhere.empty() && !namesake(option, {"--range", "--at", "--var"}))
         throw UsageError(
-            fmt::format("`{}` has no option {}, which belongs to {}", where, option, elsewhere), {},
-            UsageError::no_caret, fmt::format("`{} --help` lists its options", where));
+            fmt::format("`{}` has no option {}, which belongs to {}", where, option, elsewhere),
+            fmt::format("`{} --help` lists its options", where));
     const std::string known = hint_for_option(command, option);
     const std::string meant =
         known.empty() ? nearest_sentence(option, option_names(command)) : std::string();
@@ -119,8 +115,8 @@ std::string commands_with(const CLI::App& app, const std::string& option) {
         words.insert(words.end(), {"--", typed});
         hint = fmt::format("if this is its {}: {}", argument, typed_again(words));
     }
-    throw UsageError(fmt::format("unknown option '{}' of `{}`.{}", shown(option), where, meant), {},
-                     UsageError::no_caret, hint);
+    throw UsageError(fmt::format("unknown option '{}' of `{}`.{}", shown(option), where, meant),
+                     hint);
 }
 
 [[noreturn]] void refuse_extra(CLI::App& app, const std::vector<std::string>& words) {
@@ -142,7 +138,6 @@ std::string commands_with(const CLI::App& app, const std::string& option) {
     const std::string known = hint_for_argument(command, typed);
     throw UsageError(fmt::format("`{}` does not take the argument '{}'",
                                  name_of_command(app, command), shown(typed)),
-                     {}, UsageError::no_caret,
                      known.empty() ? fmt::format("`{} --help` shows what it takes",
                                                  name_of_command(app, command))
                                    : known);
@@ -156,8 +151,7 @@ void refuse_empty_values(CLI::App& app) {
         for (const std::string& value : option->results())
             if (value.empty())
                 throw UsageError(
-                    fmt::format("{}: the value is empty", option->get_name()), {},
-                    UsageError::no_caret,
+                    fmt::format("{}: the value is empty", option->get_name()),
                     fmt::format("`{} --help` shows what it takes", name_of_command(app, command)));
     }
 }
@@ -267,8 +261,7 @@ void refuse_command(const CLI::App& app, const std::string& typed) {
     for (const CLI::App* known : app.get_subcommands({})) names.push_back(known->get_name());
     const std::string meant = nearest_sentence(typed, names);
     throw UsageError(
-        fmt::format("unknown command or pattern '{}'.{}", shown(typed), meant), {},
-        UsageError::no_caret,
+        fmt::format("unknown command or pattern '{}'.{}", shown(typed), meant),
         std::string("`coalprof --help` lists the commands, `coalprof patterns` the patterns") +
             (meant.empty() ? "; an access of your own is a formula: coalprof formula 'i*3'" : ""));
 }
@@ -313,12 +306,18 @@ bool parse_command_line(CLI::App& app, const std::vector<std::string>& argv) {
         const CLI::App& command = chosen_command(app);
         const std::string sentence = sentence_of(error);
         const std::string list = hint_for_repeated(command, sentence.substr(0, sentence.find(':')));
-        throw UsageError(printable(sentence), {}, UsageError::no_caret,
-                         list.empty() ? fmt::format("`{} --help` shows what it takes",
-                                                    name_of_command(app, command))
-                                      : list);
+        throw UsageError(printable(sentence), list.empty()
+                                                  ? fmt::format("`{} --help` shows what it takes",
+                                                                name_of_command(app, command))
+                                                  : list);
     }
     return false;
+}
+
+CLI::Option* add_value(CLI::App& command, const std::string& name, std::string& value,
+                       const std::string& help, const std::string& type, const std::string& group) {
+    CLI::Option* option = command.add_option(name, value, help)->type_name(type);
+    return group.empty() ? option : option->group(group);
 }
 
 CLI::Option* add_repeated(CLI::App& command, const std::string& name,
@@ -326,8 +325,7 @@ CLI::Option* add_repeated(CLI::App& command, const std::string& name,
                           const std::string& type, const std::string& group) {
     CLI::Option* option =
         command.add_option(name, values, help)->type_name(type)->allow_extra_args(false);
-    if (!group.empty()) option->group(group);
-    return option;
+    return group.empty() ? option : option->group(group);
 }
 
 CLI::Option* add_threads_to(CLI::App& command) {
@@ -427,13 +425,13 @@ std::string hint_for_repeated(const CLI::App& command, const std::string& option
     const std::string what = taken->get_type_name();
     if (what != "R" && !what.ends_with(",...")) return {};
     return fmt::format("as a list: {} {}", option,
-                       shown(shell_word(fmt::format("{}", fmt::join(taken->results(), ",")))));
+                       shown(shell_word(joined(taken->results(), ","))));
 }
 
 void refuse_missing_dashes(std::vector<std::string> words, const std::string& program) {
     words.insert(std::ranges::find(words, program), "--");
     throw UsageError(
-        fmt::format("run: there is no -- before {}", shown(program)), {}, UsageError::no_caret,
+        fmt::format("run: there is no -- before {}", shown(program)),
         fmt::format("the program and what it is given stand behind it: {}", typed_again(words)));
 }
 

@@ -48,7 +48,11 @@ std::string hint_for_repeated(const CLI::App& command, const std::string& option
 // stands without a -- before it.
 [[noreturn]] void refuse_missing_dashes(std::vector<std::string> words, const std::string& program);
 
-// An option that may be given several times, with one value each.
+// An option with a value, which --help calls `type`.
+CLI::Option* add_value(CLI::App& command, const std::string& name, std::string& value,
+                       const std::string& help, const std::string& type,
+                       const std::string& group = "");
+// The same where it may be given several times, with one value each.
 CLI::Option* add_repeated(CLI::App& command, const std::string& name,
                           std::vector<std::string>& values, const std::string& help,
                           const std::string& type, const std::string& group = "");

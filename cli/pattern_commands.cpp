@@ -1,6 +1,5 @@
 // `coalprof PATTERN`: one command per entry of the catalog.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <memory>
 #include <utility>
@@ -23,7 +22,7 @@ Sweep sweep_of(const PatternInfo& pattern, SweepOptions options) {
     const LaunchOption* compared = find_launch_option(pattern.compares);
     if (!compared || !options.typed[compared->key].empty()) return options.sweep_of(pattern);
     SweepOptions all = options;
-    all.typed[compared->key] = fmt::format("{}", fmt::join(compared->words(), ","));
+    all.typed[compared->key] = joined(compared->words(), ",");
     try {
         Sweep sweep = all.sweep_of(pattern);
         Sweep tried = sweep;
@@ -57,8 +56,11 @@ ExitCode run_pattern(const PatternInfo& pattern, const PatternCommand& command,
 
 void add_pattern_commands(CLI::App& app, Invocation& invocation) {
     for (const PatternInfo& pattern : pattern_catalog()) {
-        auto command = std::make_shared<PatternCommand>();
-        CLI::App* sub = app.add_subcommand(std::string(pattern.name), std::string(pattern.teaches));
+        const auto [sub, command] = add_command<PatternCommand>(
+            app, invocation, std::string(pattern.name), std::string(pattern.teaches),
+            [&pattern](const PatternCommand& chosen, const Invocation& all) {
+                return run_pattern(pattern, chosen, all);
+            });
         sub->group("Patterns");
         command->sweep.add_range_to(*sub, pattern);
         command->sweep.add_pattern_options_to(*sub, pattern.options);
@@ -73,11 +75,6 @@ void add_pattern_commands(CLI::App& app, Invocation& invocation) {
             "  coalprof {0} --block 64..1024*2 -o {0}.json\n"
             "  coalprof explain {0}\n",
             pattern.name, pattern.mapping.empty() ? "" : fmt::format("{}\n\n", pattern.mapping)));
-        sub->callback([&invocation, &pattern, command] {
-            invocation.run = [&invocation, &pattern, command] {
-                return run_pattern(pattern, *command, invocation);
-            };
-        });
     }
 }
 

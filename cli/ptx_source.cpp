@@ -54,14 +54,13 @@ std::vector<std::string> texts_in_binary(std::string_view bytes, const PtxSource
     throw UsageError(
         fmt::format("{}: it holds no PTX for compute capability {}.{} or older", shown(source.file),
                     source.architecture / 10, source.architecture % 10),
-        {}, UsageError::no_caret,
         "build it with nvcc -arch=sm_90, which keeps PTX; -arch=native does not");
 #else
     static_cast<void>(bytes);
     throw UsageError(
         fmt::format("{}: it is no PTX, and this coalprof was built without its reader of programs",
                     shown(source.file)),
-        {}, UsageError::no_caret, "nvcc -ptx -lineinfo FILE.cu makes PTX");
+        "nvcc -ptx -lineinfo FILE.cu makes PTX");
 #endif
 }
 
@@ -125,7 +124,7 @@ PtxTexts ptx_texts_of(const PtxSource& source) {
             fmt::format("{}: it is neither PTX nor CUDA source with a __global__ function",
                         shown(source.file)));
     if (source.file == "-")
-        throw UsageError("-: CUDA source is compiled from a file", {}, UsageError::no_caret,
+        throw UsageError("-: CUDA source is compiled from a file",
                          "save it as FILE.cu; PTX may come from standard input");
     all.made.push_back(compiled(source));
     all.texts.emplace_back(all.made.front());

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -91,10 +90,10 @@ class JoinedResults : public ResultSink {
 // One picture of several results; anything else shows one at a time.
 void require_that_all_join(const std::vector<OutputTarget>& targets) {
     for (const OutputTarget& target : targets)
-        if (!target.format->takes_several)
+        if (!target.format->traits.takes_several)
             throw UsageError(
-                fmt::format("report: {} shows one result at a time", target.format->name), {},
-                UsageError::no_caret, "html, svg, plot and openmetrics show several: -o FILE.html");
+                fmt::format("report: {} shows one result at a time", target.format->name),
+                "html, svg, plot and openmetrics show several: -o FILE.html");
 }
 
 ExitCode run_joined(const ReportCommand& command, const std::vector<OutputTarget>& targets) {
@@ -139,10 +138,8 @@ ExitCode run_report(const ReportCommand& command) {
 }  // namespace
 
 void add_report_command(CLI::App& app, Invocation& invocation) {
-    auto command = std::make_shared<ReportCommand>();
-    CLI::App* sub =
-        app.add_subcommand("report", "Saved results, JSON or JSON Lines, in any format");
-    sub->group("Commands");
+    const auto [sub, command] = add_command<ReportCommand>(
+        app, invocation, "report", "Saved results, JSON or JSON Lines, in any format", run_report);
     sub->add_option("RESULT", command->files,
                     "What --json, --jsonl or --output saved; - reads standard input; several "
                     "are drawn into one picture (html, svg, plot, openmetrics)")
@@ -155,8 +152,6 @@ void add_report_command(CLI::App& app, Invocation& invocation) {
         "  coalprof report run.json\n"
         "  coalprof report run.jsonl --format csv --columns load_sectors\n"
         "  coalprof report run.json --sort load_sectors_per_request\n");
-    sub->callback(
-        [&invocation, command] { invocation.run = [command] { return run_report(*command); }; });
 }
 
 }  // namespace coalprof

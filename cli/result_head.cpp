@@ -8,6 +8,8 @@
 #include <ctime>
 #include <utility>
 
+#include "core/text/name_list.h"
+
 namespace coalprof {
 
 ResultHead head_of(const std::vector<std::string>& argv) {
@@ -41,18 +43,16 @@ std::string evidence_of(const std::vector<Machine>& machines) {
             known->second += ", " + machine.name;
     }
     if (groups.size() == 1) return groups.front().first;
-    std::string text;
-    for (const auto& [evidence, names] : groups)
-        text += fmt::format("{}{} ({})", text.empty() ? "" : "; ", evidence, names);
-    return text;
+    return joined(
+        groups, [](const auto& group) { return fmt::format("{} ({})", group.first, group.second); },
+        "; ");
 }
 
 }  // namespace
 
 MachineFacts describe_machines(const std::vector<Machine>& machines) {
     MachineFacts facts;
-    for (const Machine& machine : machines)
-        facts.name += (facts.name.empty() ? "" : ",") + machine.name;
+    facts.name = joined(machines, &Machine::name, ",");
     facts.evidence = evidence_of(machines);
     if (machines.size() != 1) return facts;
     const Machine& machine = machines.front();

@@ -134,13 +134,12 @@ void refuse_more_runs(const RunCommand& command) {
             throw UsageError(fmt::format("{} and --fast do not go together: it runs the program "
                                          "more than once",
                                          option),
-                             {}, UsageError::no_caret, "leave out --fast");
+                             "leave out --fast");
         if (!command.ranges.empty() && option != std::string_view("--counters memory"))
             throw UsageError(
                 fmt::format("--nvtx and {} do not go together: code that counts its own lines "
                             "does so in every launch",
                             option),
-                {}, UsageError::no_caret,
                 fmt::format("leave out {}, or choose kernels by --kernel", option));
     }
 }
@@ -151,16 +150,14 @@ void check(const RunCommand& command, const Invocation& invocation) {
                               command.before.front());
     if (!command.before.empty())
         throw UsageError(
-            fmt::format("run: {} stands before --", shown(command.before.front())), {},
-            UsageError::no_caret,
+            fmt::format("run: {} stands before --", shown(command.before.front())),
             "the program and what it is given stand behind it: coalprof run -- ./app arguments");
     if (command.program.empty())
-        throw UsageError("run: no program was named", {}, UsageError::no_caret,
+        throw UsageError("run: no program was named",
                          "it stands behind --: coalprof run -- ./app arguments");
     if (command.counters != "basic" && command.counters != "memory")
         throw UsageError(
-            fmt::format("--counters {}: expected basic or memory", shown(command.counters)), {},
-            UsageError::no_caret,
+            fmt::format("--counters {}: expected basic or memory", shown(command.counters)),
             "memory adds bytes per sector, and runs the program twice for it");
     refuse_more_runs(command);
     if (std::ranges::count(command.ranges, "") > 0)
@@ -339,8 +336,7 @@ ResultHead head_of_run(const RunCommand& command, const Invocation& invocation, 
     head.sweep = {.pattern = "run",
                   .file = command.program.front(),
                   .parameter = command.lines ? "line" : "kernel"};
-    if (!command.ranges.empty())
-        head.sweep.more.emplace_back("nvtx", fmt::format("{}", fmt::join(command.ranges, ", ")));
+    if (!command.ranges.empty()) head.sweep.more.emplace_back("nvtx", joined(command.ranges));
     return head;
 }
 
@@ -437,7 +433,8 @@ ResultTail tail_of(const RunCommand& command, const ProgramRuns& runs, const Run
     return tail;
 }
 
-ExitCode run_run_command(const RunCommand& command, Invocation& invocation) {
+ExitCode run_run_command(RunCommand& command, Invocation& invocation) {
+    command.program = invocation.program;
     check(command, invocation);
     refuse_other_tools(command);
     const std::string library = library_path("coalprof_injection.so");
@@ -476,7 +473,7 @@ ExitCode run_run_command(const RunCommand& command, Invocation& invocation) {
 
 #else
 
-ExitCode run_run_command(const RunCommand&, Invocation&) {
+ExitCode run_run_command(RunCommand&, Invocation&) {
     throw Error("cannot attach to programs: this coalprof was built without CUDA");
 }
 
@@ -485,39 +482,36 @@ ExitCode run_run_command(const RunCommand&, Invocation&) {
 }  // namespace
 
 void add_run_command(CLI::App& app, Invocation& invocation) {
-    auto command = std::make_shared<RunCommand>();
-    CLI::App* sub = app.add_subcommand(
-        "run", "What the kernels of a CUDA program waste, where and why: run -- PROGRAM ...");
-    sub->group("Commands");
-    sub->add_option("--kernel", command->kernel,
-                    "Only kernels in whose name this regular expression is found (default: all but "
-                    "those of NCCL and NVSHMEM); all but one: '^(?!.*name)'")
-        ->type_name("REGEX");
-    sub->add_option("--first", command->first,
-                    "Count the first N launches of each kernel, grid and block (default 5)")
-        ->type_name("N");
+    const auto [sub, command] = add_command<RunCommand>(
+        app, invocation, "run",
+        "What the kernels of a CUDA program waste, where and why: run -- PROGRAM ...",
+        run_run_command);
+    add_value(*sub, "--kernel", command->kernel,
+              "Only kernels in whose name this regular expression is found (default: all but "
+              "those of NCCL and NVSHMEM); all but one: '^(?!.*name)'",
+              "REGEX");
+    add_value(*sub, "--first", command->first,
+              "Count the first N launches of each kernel, grid and block (default 5)", "N");
     add_repeated(*sub, "--nvtx", command->ranges,
                  "Only launches inside an NVTX range of this name: pushed by the thread that "
                  "launches, or started by any. A comma is part of the name; may be repeated",
                  "NAME");
     sub->add_flag("--fast", command->fast,
                   "Run the program once: sectors and times of its kernels, not what they waste");
-    sub->add_option(
-           "--counters", command->counters,
-           "basic: requests, sectors, hits, L2, DRAM and time (default); memory: bytes per "
-           "sector as well, for which the program is run once more")
-        ->type_name("SET");
+    add_value(*sub, "--counters", command->counters,
+              "basic: requests, sectors, hits, L2, DRAM and time (default); memory: bytes per "
+              "sector as well, for which the program is run once more",
+              "SET");
     sub->add_flag("--lines", command->lines,
                   "A table of the loads, stores and atomics of the source in place of kernels");
-    sub->add_option("--machine-code", command->machine_code,
-                    "Count the instructions of N kernels without PTX, each in another run of the "
-                    "program: your own first, then those that take most time (default: one, where "
-                    "a tenth of "
-                    "the time is waste of a kernel without lines)")
-        ->type_name("N");
-    sub->add_option("--addresses", command->addresses,
-                    "Save addresses of some warps of each line as a warps file")
-        ->type_name("FILE");
+    add_value(*sub, "--machine-code", command->machine_code,
+              "Count the instructions of N kernels without PTX, each in another run of the "
+              "program: your own first, then those that take most time (default: one, where "
+              "a tenth of "
+              "the time is waste of a kernel without lines)",
+              "N");
+    add_value(*sub, "--addresses", command->addresses,
+              "Save addresses of some warps of each line as a warps file", "FILE");
     sub->add_option("PROGRAM", command->before, "After --: the program and its arguments")
         ->type_name("");
     sub->footer(
@@ -534,12 +528,6 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
     command->output.add_to(*sub);
     command->output.add_source_to(*sub);
     OutputOptions::tell_of_standard_error(*sub);
-    sub->callback([&invocation, command] {
-        invocation.run = [&invocation, command] {
-            command->program = invocation.program;
-            return run_run_command(*command, invocation);
-        };
-    });
 }
 
 }  // namespace coalprof

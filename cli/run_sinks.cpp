@@ -34,7 +34,7 @@ RunSinks::RunSinks(const std::vector<OutputTarget>& targets, const MachineOption
       journaled_(journaled(targets)),
       resumes_(machine.resume) {
     if (resumes_ && journaled_.empty())
-        throw UsageError("--resume: there is no file to go on with", {}, UsageError::no_caret,
+        throw UsageError("--resume: there is no file to go on with",
                          "name the file that the earlier run was to write: --output FILE, without "
                          "--partial-in-place");
     outputs_.emplace(
@@ -69,7 +69,6 @@ std::string RunSinks::earlier_journal(const ResultHead& head) {
     if (resumes_ && kept.own.empty() && !kept.others.empty())
         throw UsageError(fmt::format("--resume: {} does not fit: {}",
                                      shown(kept.others.front().path), kept.others.front().why),
-                         {}, UsageError::no_caret,
                          "name another --output; or leave --resume out: then the run begins anew, "
                          "and that file stays");
     for (const auto& other : kept.others)
@@ -85,8 +84,8 @@ std::string RunSinks::earlier_journal(const ResultHead& head) {
         return {};
     }
     if (!journal_->go_on(own))
-        throw UsageError(fmt::format("--resume: another run is adding to {} now", shown(own)), {},
-                         UsageError::no_caret, "wait for it, or name another --output");
+        throw UsageError(fmt::format("--resume: another run is adding to {} now", shown(own)),
+                         "wait for it, or name another --output");
     return own;
 }
 

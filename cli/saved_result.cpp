@@ -20,7 +20,7 @@ class RefuseAnother : public ResultSink {
         throw UsageError(
             fmt::format("{} {}: another run begins behind the one that is read ({} at {})",
                         command_, shown(file_), shown(head.sweep.pattern), shown(head.time_utc)),
-            {}, UsageError::no_caret, "save each run in a file of its own, or split this one");
+            "save each run in a file of its own, or split this one");
     }
     void point(const Point&) override {}
     void finish(const ResultTail&) override {}

@@ -50,14 +50,9 @@ std::vector<std::string> as_typed(const CLI::Option& option, const std::string& 
                            values == std::vector<std::string>{"1"};
         return is_on ? std::vector{"--" + name} : std::vector<std::string>{};
     }
+    if (option.get_expected_max() <= 1) return {fmt::format("--{}={}", name, joined(values, ","))};
     std::vector<std::string> words;
-    const bool is_repeated = option.get_expected_max() > 1;
-    std::string all;
-    for (const std::string& value : values) {
-        if (is_repeated) words.push_back(fmt::format("--{}={}", name, value));
-        all += (all.empty() ? "" : ",") + value;
-    }
-    if (!is_repeated) words.push_back(fmt::format("--{}={}", name, all));
+    for (const std::string& value : values) words.push_back(fmt::format("--{}={}", name, value));
     return words;
 }
 
@@ -83,8 +78,7 @@ struct Settings {
     [[noreturn]] static void refuse(const std::string& place, const std::string& name,
                                     const std::set<std::string>& known) {
         const std::vector<std::string_view> names(known.begin(), known.end());
-        throw UsageError(fmt::format("{}: {}", place, unknown_word("setting", name, names)), {},
-                         UsageError::no_caret,
+        throw UsageError(fmt::format("{}: {}", place, unknown_word("setting", name, names)),
                          "a file sets long options by name, for all commands or below [COMMAND]");
     }
 

@@ -1,37 +1,27 @@
 // `coalprof completion SHELL` and `coalprof man`: what shells and man know of the commands, made
-// from the very tables that read them.
-
-#include "cli/shell_commands.h"
-
+// from the very tables that read them; `coalprof help`.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <span>
 
 #include "cli/invocation.h"
 #include "cli/parse.h"
 #include "cli/print.h"
-#include "core/judge/gate_formats.h"
 #include "core/machine/machine.h"
 #include "core/pattern/catalog.h"
 #include "core/pattern/launch_options.h"
 #include "core/result/counter.h"
 #include "core/text/describe.h"
 #include "core/text/name_list.h"
-#include "core/write/formats.h"
 
 namespace coalprof {
 
 namespace {
 
 using Words = std::vector<std::string>;
-
-std::string joined_words(const Words& words, std::string_view between = " ") {
-    std::string text;
-    for (const std::string& word : words) text += (text.empty() ? "" : std::string(between)) + word;
-    return text;
-}
 
 // The values of options that take words; none where any text will do. Files are left to the shell.
 Words values_of_option(const std::string& name) {
@@ -45,8 +35,6 @@ Words values_of_option(const std::string& name) {
     if (name == "color") return {"auto", "always", "never"};
     if (name == "shard") return {"auto"};
     Words words;
-    if (name == "format")
-        for (const Format& format : all_formats()) words.emplace_back(format.name);
     if (name == "machine") {
         for (const Board& board : all_boards()) words.emplace_back(board.key);
         for (const Rules& rules : all_rules()) words.push_back(text_of(rules.cc));
@@ -83,14 +71,12 @@ std::vector<OptionFacts> options_of(const CLI::App& command) {
 // From the command itself: some commands have their own formats or sets of counters.
 Words values_for(const CLI::App& command, const std::string& option) {
     const std::string& name = command.get_name();
-    if (option == "format" && (name == "check" || name == "compare")) {
-        Words words;
-        for (const GateFormat& format : gate_formats) words.emplace_back(format.name);
+    if (option == "format") {  // "...: table (the drawing), json"
+        const std::string help = command.get_option("--format")->get_description();
+        Words words = split_list(help.substr(help.rfind(": ") + 2), "--format");
+        for (std::string& word : words) word = trimmed(word).substr(0, trimmed(word).find(' '));
         return words;
     }
-    if (option == "format" && (name == "explain" || name == "verify")) return {"table", "json"};
-    if (option == "format" && (command.get_group() == "Lists" || name == "occupancy"))
-        return {"table", "json", "jsonl", "csv", "md"};
     if (option == "counters" && name == "run") return {"basic", "memory"};
     if (option == "tile" && name == "shared-pad") return {"16", "32"};
     return values_of_option(option);
@@ -123,14 +109,14 @@ std::string bash_completion(const CLI::App& app) {
             const Words words = values_for(*command, option.long_name);
             if (!option.value.empty())
                 values += fmt::format(
-                    "        {}) {} ;;\n", joined_words(option.names, "|"),
-                    words.empty() ? "files=1" : fmt::format("words='{}'", joined_words(words)));
+                    "        {}) {} ;;\n", joined(option.names, "|"),
+                    words.empty() ? "files=1" : fmt::format("words='{}'", joined(words, " ")));
         }
         cases += fmt::format(
             "    {})\n      options='{}'\n      arguments='{}'\n      case $before in\n{}      "
             "esac "
             ";;\n",
-            command->get_name(), joined_words(names), joined_words(arguments_of(app, *command)),
+            command->get_name(), joined(names, " "), joined(arguments_of(app, *command), " "),
             values);
     }
     return fmt::format(
@@ -161,7 +147,7 @@ std::string bash_completion(const CLI::App& app) {
         "  fi\n"
         "}}\n"
         "complete -o filenames -F _coalprof coalprof\n",
-        joined_words(commands), cases);
+        joined(commands, " "), cases);
 }
 
 std::string zsh_completion(const CLI::App& app) {
@@ -183,7 +169,7 @@ std::string zsh_completion(const CLI::App& app) {
                 option.value.empty() ? ""
                 : words.empty()
                     ? fmt::format(":{}:_files", option.value)
-                    : fmt::format(":{}:_values -s , value {}", option.value, joined_words(words));
+                    : fmt::format(":{}:_values -s , value {}", option.value, joined(words, " "));
             for (const std::string& name : option.names)
                 cases += fmt::format("        '*{}{}[{}]{}' \\\n", name,
                                      option.value.empty()     ? ""
@@ -194,7 +180,7 @@ std::string zsh_completion(const CLI::App& app) {
         const Words arguments = arguments_of(app, *command);
         cases += arguments.empty()
                      ? std::string("        '*:file:_files' ;;\n")
-                     : fmt::format("        '*:word:({})' ;;\n", joined_words(arguments));
+                     : fmt::format("        '*:word:({})' ;;\n", joined(arguments, " "));
     }
     return fmt::format(
         "#compdef coalprof\n# `coalprof completion zsh` wrote it.\n_coalprof() {{\n"
@@ -229,11 +215,11 @@ std::string fish_completion(const CLI::App& app) {
             const Words words = values_for(*command, option.long_name);
             if (!option.value.empty())
                 text += words.empty() ? std::string(" -r -F")
-                                      : fmt::format(" -x -a '{}'", joined_words(words));
+                                      : fmt::format(" -x -a '{}'", joined(words, " "));
             text += fmt::format(" -d '{}'\n", plain(option.help));
         }
         if (const Words arguments = arguments_of(app, *command); !arguments.empty())
-            text += fmt::format("{} -f -a '{}'\n", here, joined_words(arguments));
+            text += fmt::format("{} -f -a '{}'\n", here, joined(arguments, " "));
     }
     return text;
 }
@@ -255,104 +241,15 @@ std::string roff_text(std::string_view text) {
     return escaped;
 }
 
-std::string man_page(const CLI::App& app, const CLI::App& command) {
-    const bool is_main = &app == &command;
-    const std::string title = is_main ? "coalprof" : "coalprof-" + command.get_name();
-    const std::string typed = is_main ? "coalprof" : "coalprof " + command.get_name();
-    std::string upper;
-    for (const char c : title) upper += c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c;
-    std::string text =
-        fmt::format(".TH \"{}\" 1 \"\" \"coalprof {}\"\n.SH NAME\n{} \\- {}\n", upper,
-                    COALPROF_VERSION, roff_text(title), roff_text(command.get_description()));
-    std::string arguments;
-    std::string described;
-    for (const CLI::Option* option : command.get_options())
-        if (option->get_positional()) {
-            const std::string name = option->get_name(true);
-            arguments += option->get_required() ? " " + name : fmt::format(" [{}]", name);
-            described += fmt::format(".TP\n\\fI{}\\fR\n{}\n", roff_text(name),
-                                     roff_text(option->get_description()));
-        }
-    text += fmt::format(".SH SYNOPSIS\n\\fB{}\\fR [OPTIONS]{}\n", roff_text(typed),
-                        is_main ? " COMMAND" : roff_text(arguments));
-    if (!described.empty()) text += ".SH ARGUMENTS\n" + described;
-    if (is_main) {
-        text += ".SH COMMANDS\n";
-        for (const CLI::App* sub : app.get_subcommands({}))
-            text += fmt::format(".TP\n\\fB{}\\fR\n{}\n", roff_text(sub->get_name()),
-                                roff_text(sub->get_description()));
-    }
-    text += ".SH OPTIONS\n";
-    for (const OptionFacts& option : options_of(command))
-        text += fmt::format(".TP\n\\fB{}\\fR{}\n{}\n", roff_text(joined_words(option.names, ", ")),
-                            option.value.empty() ? "" : " \\fI" + roff_text(option.value) + "\\fR",
-                            roff_text(option.help));
-    for (const ManualSection& section : manual_sections()) {
-        text += fmt::format(".SH {}\n", section.title);
-        for (const ManualEntry& entry : section.entries)
-            text +=
-                fmt::format(".TP\n\\fB{}\\fR\n{}\n", roff_text(entry.term), roff_text(entry.text));
-    }
-    // The footer of coalprof itself ends with the exit codes.
-    const std::string footer = command.get_footer();
-    if (const std::string notes = footer.substr(0, footer.find("\nExit codes:")); !notes.empty())
-        text += fmt::format(".SH NOTES\n.nf\n{}\n.fi\n", roff_text(notes));
-    return text;
-}
-
-struct ShellText {
-    std::string_view shell;
-    std::string (*write)(const CLI::App& app);
+// What every manual page says below its options: variables, files, exit codes.
+struct ManualEntry {
+    std::string_view term;
+    std::string_view text;
 };
-constexpr std::array shell_texts{ShellText{"bash", bash_completion},
-                                 ShellText{"zsh", zsh_completion},
-                                 ShellText{"fish", fish_completion}};
-
-ExitCode print_completion(const CLI::App& app, const std::string& shell) {
-    std::vector<std::string_view> shells;
-    for (const ShellText& known : shell_texts) {
-        if (known.shell == shell) {
-            print_out(known.write(app));
-            return ExitCode::done;
-        }
-        shells.emplace_back(known.shell);
-    }
-    throw UsageError(unknown_word("shell", shell, shells));
-}
-
-ExitCode print_man(const CLI::App& app, const std::string& name) {
-    print_out(man_page(app, command_or_app(app, name)));
-    return ExitCode::done;
-}
-
-}  // namespace
-
-void add_shell_commands(CLI::App& app, Invocation& invocation) {
-    const auto add = [&](const char* name, const char* help, const char* argument,
-                         const char* argument_help, bool is_required, auto print,
-                         const char* examples) {
-        auto word = std::make_shared<std::string>();
-        CLI::App* sub = app.add_subcommand(name, help);
-        sub->group("Lists");
-        sub->add_option(argument, *word, argument_help)->required(is_required);
-        sub->footer(examples);
-        sub->callback([&invocation, &app, word, print] {
-            invocation.run = [&app, word, print] { return print(app, *word); };
-        });
-    };
-    add("completion", "Completion of commands, options and their values for a shell", "SHELL",
-        "bash, zsh or fish", true, print_completion,
-        "Examples:\n"
-        "  coalprof completion bash > ~/.local/share/bash-completion/completions/coalprof\n"
-        "  coalprof completion fish | source\n");
-    add("man", "The manual page of coalprof, or of one command", "COMMAND",
-        "A command or pattern (default: coalprof itself)", false, print_man,
-        "Examples:\n"
-        "  coalprof man | man -l -\n"
-        "  coalprof man formula | man -l -\n");
-}
-
-namespace {
+struct ManualSection {
+    std::string_view title;
+    std::span<const ManualEntry> entries;
+};
 
 constexpr std::array variables{
     ManualEntry{"COALPROF_OPTION",
@@ -397,31 +294,111 @@ constexpr std::array sections{ManualSection{"ENVIRONMENT", variables},
                               ManualSection{"FILES", files},
                               ManualSection{"EXIT STATUS", exit_codes}};
 
-}  // namespace
+std::string man_page(const CLI::App& app, const CLI::App& command) {
+    const bool is_main = &app == &command;
+    const std::string title = is_main ? "coalprof" : "coalprof-" + command.get_name();
+    const std::string typed = is_main ? "coalprof" : "coalprof " + command.get_name();
+    std::string upper;
+    for (const char c : title) upper += c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c;
+    std::string text =
+        fmt::format(".TH \"{}\" 1 \"\" \"coalprof {}\"\n.SH NAME\n{} \\- {}\n", upper,
+                    COALPROF_VERSION, roff_text(title), roff_text(command.get_description()));
+    std::string arguments;
+    std::string described;
+    for (const CLI::Option* option : command.get_options())
+        if (option->get_positional()) {
+            const std::string name = option->get_name(true);
+            arguments += option->get_required() ? " " + name : fmt::format(" [{}]", name);
+            described += fmt::format(".TP\n\\fI{}\\fR\n{}\n", roff_text(name),
+                                     roff_text(option->get_description()));
+        }
+    text += fmt::format(".SH SYNOPSIS\n\\fB{}\\fR [OPTIONS]{}\n", roff_text(typed),
+                        is_main ? " COMMAND" : roff_text(arguments));
+    if (!described.empty()) text += ".SH ARGUMENTS\n" + described;
+    if (is_main) {
+        text += ".SH COMMANDS\n";
+        for (const CLI::App* sub : app.get_subcommands({}))
+            text += fmt::format(".TP\n\\fB{}\\fR\n{}\n", roff_text(sub->get_name()),
+                                roff_text(sub->get_description()));
+    }
+    text += ".SH OPTIONS\n";
+    for (const OptionFacts& option : options_of(command))
+        text += fmt::format(".TP\n\\fB{}\\fR{}\n{}\n", roff_text(joined(option.names, ", ")),
+                            option.value.empty() ? "" : " \\fI" + roff_text(option.value) + "\\fR",
+                            roff_text(option.help));
+    for (const ManualSection& section : sections) {
+        text += fmt::format(".SH {}\n", section.title);
+        for (const ManualEntry& entry : section.entries)
+            text +=
+                fmt::format(".TP\n\\fB{}\\fR\n{}\n", roff_text(entry.term), roff_text(entry.text));
+    }
+    // The footer of coalprof itself ends with the exit codes.
+    const std::string footer = command.get_footer();
+    if (const std::string notes = footer.substr(0, footer.find("\nExit codes:")); !notes.empty())
+        text += fmt::format(".SH NOTES\n.nf\n{}\n.fi\n", roff_text(notes));
+    return text;
+}
 
-std::span<const ManualSection> manual_sections() { return sections; }
+struct ShellText {
+    std::string_view shell;
+    std::string (*write)(const CLI::App& app);
+};
+constexpr std::array shell_texts{ShellText{"bash", bash_completion},
+                                 ShellText{"zsh", zsh_completion},
+                                 ShellText{"fish", fish_completion}};
 
-namespace {
+ExitCode print_completion(const CLI::App& app, const std::string& shell) {
+    std::vector<std::string_view> shells;
+    for (const ShellText& known : shell_texts) {
+        if (known.shell == shell) {
+            print_out(known.write(app));
+            return ExitCode::done;
+        }
+        shells.emplace_back(known.shell);
+    }
+    throw UsageError(unknown_word("shell", shell, shells));
+}
 
-ExitCode run_help(const CLI::App& app, const std::string& name) {
+ExitCode print_man(const CLI::App& app, const std::string& name) {
+    print_out(man_page(app, command_or_app(app, name)));
+    return ExitCode::done;
+}
+
+ExitCode print_help(const CLI::App& app, const std::string& name) {
     print_out(help_of(command_or_app(app, name)));
     return ExitCode::done;
 }
 
 }  // namespace
 
-void add_help_command(CLI::App& app, Invocation& invocation) {
-    auto name = std::make_shared<std::string>();
-    CLI::App* sub = app.add_subcommand("help", "The options of one command or pattern");
-    sub->group("Lists");
-    sub->add_option("COMMAND", *name, "A command or pattern (default: coalprof itself)");
-    sub->footer(
+void add_shell_commands(CLI::App& app, Invocation& invocation) {
+    const auto add = [&](const char* name, const char* help, const char* argument,
+                         const char* argument_help, bool is_required, auto print,
+                         const char* examples) {
+        auto word = std::make_shared<std::string>();
+        CLI::App* sub = app.add_subcommand(name, help);
+        sub->group("Lists");
+        sub->add_option(argument, *word, argument_help)->required(is_required);
+        sub->footer(examples);
+        sub->callback([&invocation, &app, word, print] {
+            invocation.run = [&app, word, print] { return print(app, *word); };
+        });
+    };
+    add("completion", "Completion of commands, options and their values for a shell", "SHELL",
+        "bash, zsh or fish", true, print_completion,
+        "Examples:\n"
+        "  coalprof completion bash > ~/.local/share/bash-completion/completions/coalprof\n"
+        "  coalprof completion fish | source\n");
+    add("man", "The manual page of coalprof, or of one command", "COMMAND",
+        "A command or pattern (default: coalprof itself)", false, print_man,
+        "Examples:\n"
+        "  coalprof man | man -l -\n"
+        "  coalprof man formula | man -l -\n");
+    add("help", "The options of one command or pattern", "COMMAND",
+        "A command or pattern (default: coalprof itself)", false, print_help,
         "Examples:\n"
         "  coalprof help formula\n"
         "  coalprof help offset\n");
-    sub->callback([&invocation, &app, name] {
-        invocation.run = [&app, name] { return run_help(app, *name); };
-    });
 }
 
 }  // namespace coalprof

@@ -134,10 +134,10 @@ void add_usual_modifier(SweepFacts& sweep, const std::vector<Machine>& machines,
         return name_of(usual_load_modifier(*machine.rules)) != text;
     };
     if (std::any_of(machines.begin(), machines.end(), differs)) {
-        text.clear();
-        for (const Machine& machine : machines)
-            text += fmt::format("{}{} on {}", text.empty() ? "" : ", ",
-                                name_of(usual_load_modifier(*machine.rules)), machine.name);
+        text = joined(machines, [](const Machine& machine) {
+            return fmt::format("{} on {}", name_of(usual_load_modifier(*machine.rules)),
+                               machine.name);
+        });
     }
     sweep.more.emplace_back("dlcm", text);
 }
@@ -172,8 +172,7 @@ void require_whole_view(const ViewOptions& view) {
     const char* option = !view.best.empty() ? "--best" : !view.sort.empty() ? "--sort" : nullptr;
     if (!option) return;
     throw UsageError(
-        fmt::format("{} and --shard: it would look at this shard alone", option), {},
-        UsageError::no_caret,
+        fmt::format("{} and --shard: it would look at this shard alone", option),
         fmt::format("give it to the merged result: coalprof report ALL.json {} KEY", option));
 }
 

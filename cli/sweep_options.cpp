@@ -1,7 +1,6 @@
 #include "cli/sweep_options.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -23,8 +22,8 @@ namespace {
 void require_one_extent(const Sweep& sweep) {
     const auto refuse = [](const char* option) {
         throw UsageError(
-            fmt::format("{} has several values: --grid and --size are of one launch", option), {},
-            UsageError::no_caret, "give one of the two: each follows from the other");
+            fmt::format("{} has several values: --grid and --size are of one launch", option),
+            "give one of the two: each follows from the other");
     };
     if (!sweep.launch.shape.grid) return;
     if (has_axis(sweep.axes, "size_bytes")) refuse("--size");
@@ -34,9 +33,9 @@ void require_one_extent(const Sweep& sweep) {
 // With the words and ranges that it takes, and what holds without it.
 std::string help_of(const LaunchOption& option, OptionValues values, std::string_view usual) {
     const std::string_view range = values == OptionValues::several ? option.range : "";
-    std::string help = fmt::format(
-        fmt::runtime(option.help), fmt::arg("range", range),
-        fmt::arg("words", option.words ? fmt::format("{}", fmt::join(option.words(), " ")) : ""));
+    std::string help =
+        fmt::format(fmt::runtime(option.help), fmt::arg("range", range),
+                    fmt::arg("words", option.words ? joined(option.words(), " ") : ""));
     if (!usual.empty()) help += fmt::format(" (default {})", usual);
     return help;
 }
@@ -51,11 +50,10 @@ std::string typed_units(const PatternInfo& pattern) {
 }
 
 void SweepOptions::add_range_to(CLI::App& command, const PatternInfo& pattern) {
-    command
-        .add_option("--range,-r", range,
-                    fmt::format("Values of {}: 0..32, 0..128:4, 1..1024*2, 1,2,4{} (default {})",
-                                pattern.parameter, typed_units(pattern), pattern.default_range(4)))
-        ->type_name("R");
+    add_value(command, "--range,-r", range,
+              fmt::format("Values of {}: 0..32, 0..128:4, 1..1024*2, 1,2,4{} (default {})",
+                          pattern.parameter, typed_units(pattern), pattern.default_range(4)),
+              "R");
 }
 
 // Each takes a list, and numbers take ranges: then it is an axis of the sweep.
@@ -111,7 +109,7 @@ Sweep SweepOptions::sweep_of(const PatternInfo& pattern) const {
 void MachineOptions::add_to(CLI::App& command) {
     const auto option = [&](const char* name, std::string& value, const char* help,
                             const char* what) {
-        command.add_option(name, value, help)->type_name(what)->group("Model and device");
+        add_value(command, name, value, help, what, "Model and device");
     };
     option("--machine,-m", machine,
            "GPU that the model predicts: 9.0, sm_90, h200, c2050; a list sweeps (default: the "
@@ -132,19 +130,15 @@ void MachineOptions::add_to(CLI::App& command) {
     option("--cache", cache,
            "cold or warm: whether L2 is flushed before each launch (default cold)", "C");
     add_threads_to(command)->group("Model and device");
-    command
-        .add_option("--shard", shard,
-                    "Only part I of N of the points: 2/4; auto: as Slurm, MPI or Kubernetes says; "
-                    "`coalprof merge` joins the parts")
-        ->type_name("I/N")
-        ->group("Long sweeps");
-    command
-        .add_option("--max-warps", max_warps,
-                    fmt::format("Warps that may be evaluated one by one, where launches do not "
-                                "repeat (default {}: {} of one core)",
-                                most_walked_warps, time_to_walk(most_walked_warps)))
-        ->type_name("N")
-        ->group("Long sweeps");
+    add_value(command, "--shard", shard,
+              "Only part I of N of the points: 2/4; auto: as Slurm, MPI or Kubernetes says; "
+              "`coalprof merge` joins the parts",
+              "I/N", "Long sweeps");
+    add_value(command, "--max-warps", max_warps,
+              fmt::format("Warps that may be evaluated one by one, where launches do not "
+                          "repeat (default {}: {} of one core)",
+                          most_walked_warps, time_to_walk(most_walked_warps)),
+              "N", "Long sweeps");
     command
         .add_flag("--resume", resume,
                   "Continue where the same command stopped, with the same --output")
@@ -161,7 +155,6 @@ void MachineOptions::require_patience(std::uint64_t warps) const {
             "about {} warps of this sweep repeat no other, which takes one core about {} to "
             "predict; without --max-warps at most {} are begun",
             warps, time_to_walk(warps), most_walked_warps),
-        {}, UsageError::no_caret,
         fmt::format("--max-warps {} begins it all the same; fewer values or a smaller --size take "
                     "less, --shard 1/4 a part",
                     warps));
@@ -201,8 +194,8 @@ std::vector<int> MachineOptions::device_indices() const {
 int MachineOptions::only_device_index(std::string_view what) const {
     const std::vector<int> indices = device_indices();
     if (indices.size() != 1)
-        throw UsageError(fmt::format("--device {}: {} on one GPU at a time", device, what), {},
-                         UsageError::no_caret, "name its number; `coalprof devices` lists them");
+        throw UsageError(fmt::format("--device {}: {} on one GPU at a time", device, what),
+                         "name its number; `coalprof devices` lists them");
     return indices.front();
 }
 

@@ -1,7 +1,6 @@
 #include "cli/system_report.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <link.h>
 
 #include <algorithm>
@@ -33,10 +32,9 @@ std::string version_text(int version) {
 
 // The values that the carveout can have: "0/256, 8/248, ...".
 std::string splits_of(const Machine& machine) {
-    std::string text;
-    for (const L1Split& split : machine.rules->l1.splits)
-        text += fmt::format("{}{}/{}", text.empty() ? "" : ", ", split.shared_kib, split.l1_kib);
-    return text;
+    return joined(machine.rules->l1.splits, [](const L1Split& split) {
+        return fmt::format("{}/{}", split.shared_kib, split.l1_kib);
+    });
 }
 
 Diagnosis driver_diagnosis(const GpuInventory& inventory, const PreflightFacts& facts) {
@@ -67,7 +65,7 @@ Diagnosis libraries_diagnosis() {
     const std::vector<std::string> paths = loaded_cuda_libraries();
     return {"libraries", paths.empty() ? "unknown" : "ok",
             paths.empty() ? "no library of CUDA was loaded"
-                          : fmt::format("loaded from {}", fmt::join(paths, ", ")),
+                          : fmt::format("loaded from {}", joined(paths)),
             ""};
 }
 

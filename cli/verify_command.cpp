@@ -68,8 +68,8 @@ VerifyScope scope_of(const VerifyCommand& command) {
 bool wants_json(const VerifyCommand& command) {
     constexpr std::array<std::string_view, 2> formats{"table", "json"};
     if (std::ranges::find(formats, command.format) == formats.end())
-        throw UsageError(unknown_word("--format", command.format, formats), {},
-                         UsageError::no_caret, "the points themselves: --output FILE.jsonl");
+        throw UsageError(unknown_word("--format", command.format, formats),
+                         "the points themselves: --output FILE.jsonl");
     return command.json || command.format == "json";
 }
 
@@ -79,8 +79,8 @@ std::unique_ptr<ResultSink> open_points(const std::string& path) {
     const Format& format = format_of_path(path);
     if (format.name != "jsonl" && format.name != "json")
         throw UsageError(
-            fmt::format("--output {}: points of all kinds fit no one table", shown(path)), {},
-            UsageError::no_caret, "name the file FILE.jsonl or FILE.json");
+            fmt::format("--output {}: points of all kinds fit no one table", shown(path)),
+            "name the file FILE.jsonl or FILE.json");
     return std::make_unique<Outputs>(
         std::vector<OutputTarget>{{path, &format, {}}}, nullptr, [](std::string_view remark) {
             print_err(fmt::format("coalprof: {}\n", printable(remark)));
@@ -148,12 +148,11 @@ ExitCode run_verify(const VerifyCommand& command, const Invocation& invocation) 
 }  // namespace
 
 void add_verify_command(CLI::App& app, Invocation& invocation) {
-    auto command = std::make_shared<VerifyCommand>();
-    CLI::App* sub = app.add_subcommand(
-        "verify", "Measure the whole catalog and compare every counter with the model");
-    sub->group("Commands");
+    const auto [sub, command] = add_command<VerifyCommand>(
+        app, invocation, "verify",
+        "Measure the whole catalog and compare every counter with the model", run_verify);
     const auto option = [&](const char* name, std::string& value, const char* help) {
-        sub->add_option(name, value, help)->type_name("L");
+        add_value(*sub, name, value, help, "L");
     };
     option("--patterns", command->patterns, "Only these patterns: a,b (default all)");
     option("--type", command->types, "Only these types: a,b (default all)");
@@ -163,22 +162,17 @@ void add_verify_command(CLI::App& app, Invocation& invocation) {
            "basic, memory, all, none (data only), or keys (default memory)");
     option("--device", command->device, "CUDA device index (default 0)");
     add_threads_to(*sub);
-    sub->add_option("--output,-o", command->output,
-                    "Also write every point, predicted and measured, to FILE.jsonl or FILE.json")
-        ->type_name("FILE");
+    add_value(*sub, "--output,-o", command->output,
+              "Also write every point, predicted and measured, to FILE.jsonl or FILE.json", "FILE");
     sub->add_flag("--full", command->full, "Every value of every default sweep, not three of each");
-    sub->add_option("--format", command->format, "Format of the report: table, json")
-        ->type_name("FORMAT")
-        ->group("Output");
+    add_value(*sub, "--format", command->format, "Format of the report: table, json", "FORMAT",
+              "Output");
     sub->add_flag("--json", command->json, "Short for --format json")->group("Output");
     command->telling.add_telling_to(*sub);
     sub->footer(
         "Examples:\n"
         "  coalprof verify\n"
         "  coalprof verify --patterns offset,stride --type f32 --json\n");
-    sub->callback([&invocation, command] {
-        invocation.run = [&invocation, command] { return run_verify(*command, invocation); };
-    });
 }
 
 }  // namespace coalprof

@@ -5,6 +5,7 @@
 
 #include "cli/invocation.h"
 #include "cli/output_options.h"
+#include "cli/parse.h"
 #include "cli/progress.h"
 #include "cli/result_head.h"
 #include "cli/run_sinks.h"
@@ -38,8 +39,8 @@ NpyWarps npy_warps(const WarpsCommand& command) {
     if (command.type.empty()) return npy;
     npy.type = find_element_type(command.type);
     if (!npy.type)
-        throw UsageError(fmt::format("--type: unknown type '{}'", shown(command.type)), {},
-                         UsageError::no_caret, hint_for_element_type(command.type));
+        throw UsageError(fmt::format("--type: unknown type '{}'", shown(command.type)),
+                         hint_for_element_type(command.type));
     return npy;
 }
 
@@ -110,8 +111,7 @@ ExitCode run_warps_command(const WarpsCommand& command, const Invocation& invoca
         chosen = columns_of_totals(command);
     const auto targets = command.output.targets();
     if (!command.machine.shard.empty())
-        throw UsageError("--shard: how many lines a warps file has is not known before its end", {},
-                         UsageError::no_caret,
+        throw UsageError("--shard: how many lines a warps file has is not known before its end",
                          "split the file itself: split -n l/2/4 FILE | coalprof warps -");
     RunSinks sinks(targets, command.machine, command.output);
     DeviceAccess device;
@@ -144,19 +144,16 @@ ExitCode run_warps_command(const WarpsCommand& command, const Invocation& invoca
 }  // namespace
 
 void add_warps_command(CLI::App& app, Invocation& invocation) {
-    auto command = std::make_shared<WarpsCommand>();
-    CLI::App* sub = app.add_subcommand(
-        "warps", "Warp instructions from a file: one line, 32 addresses, one point");
-    sub->group("Commands");
+    const auto [sub, command] = add_command<WarpsCommand>(
+        app, invocation, "warps",
+        "Warp instructions from a file: one line, 32 addresses, one point", run_warps_command);
     sub->add_option(
            "FILE", command->file,
            "The warps file, or a .npy file of addresses or indices; - reads standard input")
         ->required();
-    sub->add_option("--type", command->type,
-                    "Of a .npy file: its numbers are indices of such elements")
-        ->type_name("T");
-    sub->add_option("--op", command->op, "Of a .npy file: what its warps do (default: load)")
-        ->type_name("O");
+    add_value(*sub, "--type", command->type,
+              "Of a .npy file: its numbers are indices of such elements", "T");
+    add_value(*sub, "--op", command->op, "Of a .npy file: what its warps do (default: load)", "O");
     sub->add_flag("--totals", command->totals,
                   "The sum of all lines, and how many requests take 1, 2, 3, ... sectors");
     sub->footer(
@@ -172,9 +169,6 @@ void add_warps_command(CLI::App& app, Invocation& invocation) {
     command->machine.add_to(*sub);
     command->output.add_to(*sub);
     command->output.view.add_to(*sub);
-    sub->callback([&invocation, command] {
-        invocation.run = [&invocation, command] { return run_warps_command(*command, invocation); };
-    });
 }
 
 }  // namespace coalprof

@@ -35,13 +35,12 @@ std::vector<Counter> counters_listed(const std::string& text) {
     for (const std::string& key : split_list(text, "--counters")) {
         if (names_a_set(key))
             throw UsageError(
-                fmt::format("--counters {}: {} is a set, and a set stands alone", text, key), {},
-                UsageError::no_caret, fmt::format("use --counters {}, or list keys only", key));
+                fmt::format("--counters {}: {} is a set, and a set stands alone", text, key),
+                fmt::format("use --counters {}, or list keys only", key));
         auto counter = find_counter(key);
         if (!counter) counter = find_nsight_name(key);
         if (!counter)
-            throw UsageError(unknown_word("--counters", key, words), {}, UsageError::no_caret,
-                             hint_for_counter(key));
+            throw UsageError(unknown_word("--counters", key, words), hint_for_counter(key));
         counters.push_back(*counter);
     }
     return counters;

@@ -49,8 +49,8 @@ NpyArray read_npy(std::string_view bytes, const std::string& path) {
     if (begin > bytes.size()) throw cut();
     const std::string_view header = bytes.substr(0, begin);
     if (value_of_key(header, "'fortran_order'").starts_with("True"))
-        throw UsageError(fmt::format("{}: its array is in Fortran's order", shown(path)), {},
-                         UsageError::no_caret, "save it with numpy.ascontiguousarray");
+        throw UsageError(fmt::format("{}: its array is in Fortran's order", shown(path)),
+                         "save it with numpy.ascontiguousarray");
     const std::string_view type = value_of_key(header, "'descr'");
     const bool is_plain = type.size() >= 4 && (type[1] == '<' || type[1] == '|') &&
                           std::string_view("iufb").find(type[2]) != std::string_view::npos;
@@ -64,8 +64,8 @@ NpyArray read_npy(std::string_view bytes, const std::string& path) {
 
 std::vector<std::int64_t> integers_in(const NpyArray& array, const std::string& path) {
     if (array.kind == 'f' || array.element_bytes > 8)
-        throw UsageError(fmt::format("{}: its elements are no integers", shown(path)), {},
-                         UsageError::no_caret, "indices are whole numbers: save .astype('int32')");
+        throw UsageError(fmt::format("{}: its elements are no integers", shown(path)),
+                         "indices are whole numbers: save .astype('int32')");
     std::vector<std::int64_t> values(array.data.size() / array.element_bytes);
     for (std::size_t k = 0; k < values.size(); ++k) {
         std::uint64_t bits = 0;

@@ -60,8 +60,7 @@ class Drawing {
         std::size_t indent = 0;
         for (const std::string& part : folded(text, width_ - 2)) {
             StyledLine line;
-            line.advance_to(indent);
-            line.add(part, ink);
+            line.add_at(indent, part, ink);
             put(line);
             indent = 2;
         }
@@ -71,8 +70,7 @@ class Drawing {
         for (const std::string& part : folded(text, width_ - 8)) {
             StyledLine line;
             line.add(label, Ink::heading);
-            line.advance_to(8);
-            line.add(part);
+            line.add_at(8, part);
             put(line);
             label = {};
         }
@@ -269,8 +267,7 @@ class Drawing {
         StyledLine line;
         line.add(" ");
         line.add(label);
-        line.advance_to(note_column - 2 - terminal_columns(number));
-        line.add(number, Ink::heading);
+        line.add_at(note_column - 2 - terminal_columns(number), number, Ink::heading);
         line.advance_to(note_column);
         return line;
     }
@@ -278,8 +275,7 @@ class Drawing {
     void put_row(std::string_view label, std::string_view number, std::string_view note) {
         StyledLine line = row(label, number);
         for (const std::string& part : folded(note, width_ - note_column)) {
-            line.advance_to(note_column);
-            line.add(part);
+            line.add_at(note_column, part);
             put(line);
             line = {};
         }
@@ -415,15 +411,6 @@ class Drawing {
 
 std::vector<StyledLine> lines_of(const Explanation& explanation, const ExplainStyle& style) {
     return Drawing(explanation, style).lines();
-}
-
-std::string draw(const Explanation& explanation, const ExplainStyle& style) {
-    return text_of(lines_of(explanation, style), style.color);
-}
-
-std::string explain(const Plan& plan, const Machine& machine, const ExplainStyle& style,
-                    std::optional<std::uint64_t> warp) {
-    return draw(explanation_of(plan, machine, warp), style);
 }
 
 }  // namespace coalprof

@@ -4,9 +4,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "core/explain/explanation.h"
@@ -22,10 +19,5 @@ struct ExplainStyle {
 };
 
 std::vector<StyledLine> lines_of(const Explanation& explanation, const ExplainStyle& style);
-std::string draw(const Explanation& explanation, const ExplainStyle& style);
-
-// explanation_of() and draw() in one call.
-std::string explain(const Plan& plan, const Machine& machine, const ExplainStyle& style,
-                    std::optional<std::uint64_t> warp = {});
 
 }  // namespace coalprof

@@ -131,14 +131,12 @@ LineMap::Layout LineMap::layout() const {
 StyledLine LineMap::heading() const {
     StyledLine line;
     if (layout_.line_columns > 0) {
-        line.advance_to(1 + layout_.line_columns - 4);
-        line.add("line");
+        line.add_at(1 + layout_.line_columns - 4, "line");
     }
-    line.advance_to(layout_.map_begin - gap - 4);
-    line.add("byte");
+    line.add_at(layout_.map_begin - gap - 4, "byte");
     for (std::uint32_t sector = 0; sector < sectors_per_line; ++sector) {
-        line.advance_to(layout_.map_begin + sector * (words_per_sector + 1));
-        line.add(fmt::format("+{}", sector * sector_bytes));
+        line.add_at(layout_.map_begin + sector * (words_per_sector + 1),
+                    fmt::format("+{}", sector * sector_bytes));
     }
     line.advance_to(layout_.lanes_begin);
     if (layout_.lane_columns > 0)
@@ -175,11 +173,9 @@ StyledLine LineMap::row_of(const TouchedLine& touched) const {
     const std::string byte = fmt::format("{}", touched.address);
     if (layout_.line_columns > 0) {
         const std::string number = fmt::format("{}", touched.address / line_bytes);
-        line.advance_to(1 + layout_.line_columns - number.size());
-        line.add(number);
+        line.add_at(1 + layout_.line_columns - number.size(), number);
     }
-    line.advance_to(layout_.map_begin - gap - byte.size());
-    line.add(byte);
+    line.add_at(layout_.map_begin - gap - byte.size(), byte);
     for (std::uint32_t i = 0; i < sectors_per_line; ++i) {
         line.advance_to(layout_.map_begin + i * (words_per_sector + 1));
         for (std::uint32_t word = 0; word < words_per_sector; ++word) {
@@ -188,13 +184,12 @@ StyledLine LineMap::row_of(const TouchedLine& touched) const {
         }
     }
     if (layout_.lane_columns == 0) {
-        line.advance_to(layout_.lanes_begin);
-        line.add(lanes_text(lanes_of(touched), layout_.lanes_width));
+        line.add_at(layout_.lanes_begin, lanes_text(lanes_of(touched), layout_.lanes_width));
         return line;
     }
     for (std::uint32_t i = 0; i < sectors_per_line; ++i) {
-        line.advance_to(layout_.lanes_begin + i * (layout_.lane_columns + 1));
-        line.add(lanes_text(touched.sectors[i].lanes, layout_.lane_columns));
+        line.add_at(layout_.lanes_begin + i * (layout_.lane_columns + 1),
+                    lanes_text(touched.sectors[i].lanes, layout_.lane_columns));
     }
     return line;
 }
@@ -209,8 +204,7 @@ StyledLine LineMap::fold_of(std::size_t begin, std::size_t end, bool alike) cons
     }
     const std::string_view fold = (style_.ascii ? plain : unicode).fold;
     StyledLine line;
-    line.advance_to(layout_.map_begin - gap - terminal_columns(fold));
-    line.add(fold);
+    line.add_at(layout_.map_begin - gap - terminal_columns(fold), fold);
     line.advance_to(layout_.map_begin);
     std::string text = fmt::format("{} more lines{}, {} sectors", end - begin,
                                    alike ? " like these" : "", sectors);

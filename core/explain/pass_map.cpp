@@ -28,16 +28,12 @@ constexpr std::size_t column_of(std::uint32_t bank) {
 
 StyledLine heading() {
     StyledLine line;
-    line.advance_to(1);
-    line.add("pass");
-    line.advance_to(map_begin);
-    line.add("bank 0");
+    line.add_at(1, "pass");
+    line.add_at(map_begin, "bank 0");
     for (std::uint32_t bank = banks_per_group; bank < banks; bank += banks_per_group) {
-        line.advance_to(column_of(bank));
-        line.add(fmt::format("{}", bank));
+        line.add_at(column_of(bank), fmt::format("{}", bank));
     }
-    line.advance_to(lanes_begin);
-    line.add("lanes");
+    line.add_at(lanes_begin, "lanes");
     return line;
 }
 
@@ -56,8 +52,7 @@ char lane_digit(std::uint32_t lanes) {
 StyledLine row_of(const NearPass& pass, std::size_t number, const MapStyle& style) {
     StyledLine line;
     const std::string text = fmt::format("{}", number);
-    line.advance_to(map_begin - 2 - text.size());
-    line.add(text);
+    line.add_at(map_begin - 2 - text.size(), text);
     for (std::uint32_t bank = 0; bank < banks; ++bank) {
         line.advance_to(column_of(bank));
         if (const std::uint32_t lanes = pass.lanes_of_bank[bank]; lanes != 0)
@@ -65,8 +60,7 @@ StyledLine row_of(const NearPass& pass, std::size_t number, const MapStyle& styl
         else
             line.add(idle_mark(style.ascii), Ink::faint);
     }
-    line.advance_to(lanes_begin);
-    line.add(lanes_text(pass.lanes, style.width - lanes_begin));
+    line.add_at(lanes_begin, lanes_text(pass.lanes, style.width - lanes_begin));
     return line;
 }
 
@@ -84,10 +78,8 @@ std::vector<StyledLine> rows_of(std::size_t count, const MapStyle& style, Styled
         const std::string_view dots = style.ascii ? "..." : "⋮";
         const std::size_t end = count - last_passes_shown;
         StyledLine line;
-        line.advance_to(map_begin - 2 - terminal_columns(dots));
-        line.add(dots);
-        line.advance_to(map_begin);
-        line.add(fmt::format("{} more passes", end - i));
+        line.add_at(map_begin - 2 - terminal_columns(dots), dots);
+        line.add_at(map_begin, fmt::format("{} more passes", end - i));
         rows.push_back(line);
         i = end - 1;
     }
@@ -105,23 +97,17 @@ std::vector<StyledLine> constant_rows(std::span<const NearPass> passes, const Ma
     constexpr std::size_t byte_columns = 8;
     constexpr std::size_t begin = map_begin + byte_columns + 2;
     StyledLine first;
-    first.advance_to(1);
-    first.add("pass");
-    first.advance_to(map_begin + byte_columns - 4);
-    first.add("byte");
-    first.advance_to(begin);
-    first.add("lanes");
+    first.add_at(1, "pass");
+    first.add_at(map_begin + byte_columns - 4, "byte");
+    first.add_at(begin, "lanes");
     return rows_of(passes.size(), style, first, [&](std::size_t i) {
         const std::string number = fmt::format("{}", i);
         const std::string byte = fmt::format("{}", passes[i].address);
         StyledLine line;
-        line.advance_to(map_begin - 2 - number.size());
-        line.add(number);
-        line.advance_to(byte.size() > byte_columns ? map_begin
-                                                   : map_begin + byte_columns - byte.size());
-        line.add(byte);
-        line.advance_to(begin);
-        line.add(lanes_text(passes[i].lanes, style.width - line.columns()));
+        line.add_at(map_begin - 2 - number.size(), number);
+        line.add_at(byte.size() > byte_columns ? map_begin : map_begin + byte_columns - byte.size(),
+                    byte);
+        line.add_at(begin, lanes_text(passes[i].lanes, style.width - line.columns()));
         return line;
     });
 }

@@ -24,6 +24,10 @@ class StyledLine {
     void add(std::string_view text, Ink ink = Ink::plain);
     // Blanks up to column `column`, counted from 0; none where the line is already there.
     void advance_to(std::size_t column);
+    void add_at(std::size_t column, std::string_view text, Ink ink = Ink::plain) {
+        advance_to(column);
+        add(text, ink);
+    }
     std::size_t columns() const { return columns_; }
     // Without blanks at the end and without a newline.
     std::string finish(bool color) const;

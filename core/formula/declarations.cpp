@@ -162,7 +162,6 @@ void FormulaReader::declare_arrays(const std::vector<DeclaredArray>& arrays) {
         if (!known)
             throw UsageError(
                 fmt::format("--array {0}={1}: '{1}' is no type", one.name, shown(one.structure)),
-                {}, UsageError::no_caret,
                 "f32, half2, ..., or a structure: --struct 'struct P { float x, y, z; };'");
         CTypeId type = *known;
         for (std::size_t k = one.extents.size(); k-- > 1;)

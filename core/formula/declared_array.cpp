@@ -45,7 +45,7 @@ class ArrayText {
 
  private:
     [[noreturn]] void fail(const std::string& why) const {
-        throw UsageError(fmt::format("{}: {}", option_, why), {}, UsageError::no_caret, examples);
+        throw UsageError(fmt::format("{}: {}", option_, why), examples);
     }
 
     // The text after "=".

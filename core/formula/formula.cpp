@@ -104,8 +104,7 @@ class FormulaProgramBuilder {
         for (const FormulaAccess& access : formula_->accesses)
             warps += warps_to_check(access, scope_, facts_);
         if (warps > most_walked_warps)
-            throw UsageError(too_many_to_walk("--size, --grid", warps), {}, UsageError::no_caret,
-                             "choose fewer threads");
+            throw UsageError(too_many_to_walk("--size, --grid", warps), "choose fewer threads");
     }
 
     // No GPU gives a block more. The limit of each GPU is checked against the program later.

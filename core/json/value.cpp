@@ -31,4 +31,19 @@ std::string text_of(const NamedValues& values) {
     return text;
 }
 
+std::string text_of(const NamedValues& values, std::string_view name) {
+    const Value* value = find_value(values, name);
+    return value ? text_of(*value) : std::string();
+}
+
+std::optional<double> number_of(const Value* value) {
+    if (!value) return std::nullopt;
+    if (const auto* real = std::get_if<double>(value)) return *real;
+    if (const auto* integer = std::get_if<std::int64_t>(value))
+        return static_cast<double>(*integer);
+    if (const auto* natural = std::get_if<std::uint64_t>(value))
+        return static_cast<double>(*natural);
+    return std::nullopt;
+}
+
 }  // namespace coalprof

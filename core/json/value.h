@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -46,5 +47,10 @@ const Value* find_value(const NamedValues& values, std::string_view name, std::s
 std::string text_of(const Value& value);
 // "dlcm ca, carveout prefer-l1": those that are something.
 std::string text_of(const NamedValues& values);
+// The text of the value of this name; empty where there is none.
+std::string text_of(const NamedValues& values, std::string_view name);
+
+// The number that a value is; none: it is none, or nullptr.
+std::optional<double> number_of(const Value* value);
 
 }  // namespace coalprof

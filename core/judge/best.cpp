@@ -274,8 +274,8 @@ void BestSink::require_counter(const Point& point) const {
                            !find_value(point.parameters, "variant");
     if (is_known || !are_alike || !point.failure.empty()) return;
     throw UsageError(
-        fmt::format("--best {}: these instructions have no such counter", key_of(counter_)), {},
-        UsageError::no_caret, fmt::format("they have {}", counters_of(point)));
+        fmt::format("--best {}: these instructions have no such counter", key_of(counter_)),
+        fmt::format("they have {}", counters_of(point)));
 }
 
 void BestSink::add(Candidates& candidates, NamedValues values, const Point& point) const {
@@ -407,7 +407,6 @@ SortedSink::SortedSink(ResultSink& next, const std::string& key) : next_(next), 
     const std::string order = colon == std::string::npos ? "" : key.substr(colon + 1);
     if (!order.empty() && order != "asc" && order != "desc")
         throw UsageError(fmt::format("--sort {}: '{}' is not an order", shown(key), shown(order)),
-                         {}, UsageError::no_caret,
                          "write KEY:asc or KEY:desc, such as --sort load_sectors:desc");
     key_ = key.substr(0, colon);
     counter_ = find_counter(key_);
@@ -427,7 +426,7 @@ void SortedSink::point(const Point& point) {
         for (const auto& [key, value] : point.parameters) keys.push_back(key);
         for (const CounterInfo& counter : all_counters()) keys.push_back(counter.key);
         throw UsageError(
-            unknown_word("--sort", key_, keys), {}, UsageError::no_caret,
+            unknown_word("--sort", key_, keys),
             "a key is a parameter of the points or a counter: " + hint_for_counter(key_));
     }
     places_.push_back(place_of(point));
@@ -447,12 +446,8 @@ SortedSink::Place SortedSink::place_of(const Point& point) const {
     const Value* value = find_value(point.parameters, key_);
     place.is_last = !value || std::holds_alternative<std::monostate>(*value);
     if (place.is_last) return place;
-    if (const auto* integer = std::get_if<std::int64_t>(value))
-        place.number = static_cast<double>(*integer);
-    else if (const auto* natural = std::get_if<std::uint64_t>(value))
-        place.number = static_cast<double>(*natural);
-    else if (const auto* real = std::get_if<double>(value))
-        place.number = *real;
+    if (const auto number = number_of(value))
+        place.number = *number;
     else
         place.text = text_of(*value);
     return place;

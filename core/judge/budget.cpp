@@ -203,9 +203,7 @@ class BudgetParser {
                 budget.limit *= known.factor;
                 return;
             }
-        std::string list;
-        for (const UnitStep& known : units)
-            list += fmt::format("{}{}", list.empty() ? "" : ", ", known.unit);
+        const std::string list = joined(units, &UnitStep::unit);
         value_.refuse(unit_at, fmt::format("'{}' is no unit of {}{}", shown(unit), key_of(counter),
                                            list.empty() ? ", which takes none" : ": use " + list));
     }
@@ -412,8 +410,8 @@ std::vector<Budget> read_budget_file(const std::string& path) {
         budgets.push_back(parse_budget(content, fmt::format("{}:{}:", shown(path), line)));
     }
     if (budgets.empty())
-        throw UsageError(fmt::format("--budget-file {}: it holds no budget", shown(path)), {},
-                         UsageError::no_caret, std::string(budget_hint));
+        throw UsageError(fmt::format("--budget-file {}: it holds no budget", shown(path)),
+                         std::string(budget_hint));
     return budgets;
 }
 
@@ -590,14 +588,13 @@ std::string BudgetJudge::why_nowhere(std::size_t budget) const {
         if (seen.is_kept) continue;
         const std::string& name = conditions[k].name;
         if (seen.values.empty()) return unknown_fact(name);
-        std::string values;
-        for (const std::string& value : seen.values)
-            values += fmt::format("{0}{1}{2}{1}", values.empty() ? "" : ", ",
-                                  value.find(',') == value.npos ? "" : "\"", shown(value));
-        return fmt::format("no point has {}={}: there {} {}{}", name,
-                           shown(fmt::format("{}", fmt::join(conditions[k].words, ","))),
-                           seen.values.size() == 1 ? "is" : "are", values,
-                           seen.has_more ? ", ..." : "");
+        const std::string values = joined(seen.values, [](const std::string& value) {
+            return fmt::format("{0}{1}{0}", value.find(',') == value.npos ? "" : "\"",
+                               shown(value));
+        });
+        return fmt::format(
+            "no point has {}={}: there {} {}{}", name, shown(joined(conditions[k].words, ",")),
+            seen.values.size() == 1 ? "is" : "are", values, seen.has_more ? ", ..." : "");
     }
     return conditions.size() > 1 && !has_point_[budget]
                ? "each condition fits some point, but no point fits all"
@@ -635,11 +632,8 @@ Reading reading_of(const BudgetTerm& term, const Readings& readings) {
 
 // `coalprof run` knows a kernel's excess without its ideal sectors.
 Reading excess_of_kernel(const Point& point) {
-    const Value* excess = find_value(point.parameters, excess_word);
-    if (!excess || !find_value(point.parameters, verdict_parameter)) return {};
-    if (const auto* number = std::get_if<double>(excess)) return *number;
-    if (const auto* number = std::get_if<std::int64_t>(excess)) return static_cast<double>(*number);
-    return {};
+    const auto excess = number_of(find_value(point.parameters, excess_word));
+    return excess && find_value(point.parameters, verdict_parameter) ? Reading{*excess} : Reading{};
 }
 
 Side side_of(const Budget& budget, const BudgetTerm& term, const Point& point,
@@ -688,9 +682,8 @@ void BudgetJudge::judge(const Budget& budget, const BudgetTerm& term, const Poin
         .side = side.name,
         .counter = key,
         .before = limit,
-        .place = place_of_finding(point)};
-    if (const Value* kernel = find_value(point.parameters, "kernel"))
-        finding.kernel = text_of(*kernel);
+        .place = place_of_finding(point),
+        .kernel = text_of(point.parameters, "kernel")};
     if (!has_numbers) {
         // A counter without a reading does not concern the point, unless a measurement was asked
         // for, or the point failed.

@@ -37,10 +37,6 @@ bool holds(const std::vector<std::string>& list, std::string_view name) {
     return std::find(list.begin(), list.end(), name) != list.end();
 }
 
-std::string joined(const std::vector<std::string>& list) {
-    return fmt::format("{}", fmt::join(list, ", "));
-}
-
 // One reading of a point in both results.
 struct Pair {
     const Reading& older;
@@ -78,10 +74,7 @@ bool is_exact(Counter counter, const Point& point) {
 // True where loads go as they do on that machine without --dlcm. Results of several machines say
 // both.
 bool has_usual_modifier(const ResultHead& head) {
-    const NamedValues sweep = values_of(head.sweep);
-    const Value* value = find_value(sweep, "dlcm");
-    if (!value) return false;
-    const std::string text = text_of(*value);
+    const std::string text = text_of(values_of(head.sweep), "dlcm");
     if (text.find(" on ") != text.npos) return true;
     try {
         const Machine machine = find_machine(head.machine.compute_capability);
@@ -163,8 +156,7 @@ class Comparison::Impl {
     GateReport report() {
         compare_lines();
         if (report_.points == 0)
-            throw UsageError("compare: the two results have no point in common", {},
-                             UsageError::no_caret,
+            throw UsageError("compare: the two results have no point in common",
                              older_head_.sweep.pattern == "kernel"
                                  ? "kernels are compared in one call: coalprof kernel FILE ONE "
                                    "OTHER --grid GRID,ITS_GRID"
@@ -182,11 +174,9 @@ class Comparison::Impl {
         if (only_newer_count_ > 0)
             report_.notes.push_back(only_in("new", only_newer_, only_newer_count_));
         if (!only_older_machine_.empty()) {
-            std::vector<std::string> keys;
-            for (const Counter counter : only_older_machine_)
-                keys.emplace_back(coalprof::key_of(counter));
             report_.notes.push_back(fmt::format("counters that only {} has: {}",
-                                                shown(older_head_.machine.name), joined(keys)));
+                                                shown(older_head_.machine.name),
+                                                joined(only_older_machine_, coalprof::key_of)));
         }
         if (with_other_work_ > 0)
             report_.notes.push_back(
@@ -220,11 +210,9 @@ class Comparison::Impl {
         if (!refused.empty()) {
             // With what was given, which the new one takes the place of.
             names.insert(names.begin(), options_.across.begin(), options_.across.end());
-            const std::string list = fmt::format("{}", fmt::join(names, ","));
-            throw UsageError(
-                fmt::format("compare: the results differ in {}", joined(refused)), {},
-                UsageError::no_caret,
-                fmt::format("to compare them all the same: --across {}", shell_word(list)));
+            throw UsageError(fmt::format("compare: the results differ in {}", joined(refused)),
+                             fmt::format("to compare them all the same: --across {}",
+                                         shell_word(joined(names, ","))));
         }
         if (!allowed.empty()) report_.notes.push_back("compared across " + joined(allowed));
         if (is_changed_formula(found)) {
@@ -431,9 +419,8 @@ class Comparison::Impl {
                             .side = side,
                             .counter = coalprof::key_of(counter),
                             .before = before,
-                            .place = place_of(point)};
-        if (const Value* kernel = find_value(point.parameters, "kernel"))
-            finding.kernel = text_of(*kernel);
+                            .place = place_of(point),
+                            .kernel = text_of(point.parameters, "kernel")};
         if (!is_number(pair.newer)) {
             const auto* none = std::get_if<Unavailable>(&pair.newer);
             finding.text = fmt::format("{} is missing now{}{}", coalprof::key_of(counter),

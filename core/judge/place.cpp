@@ -18,13 +18,10 @@ namespace fs = std::filesystem;
 
 // Its line is named "faults.cu:51", its file beside it.
 GatePlace place_of(const Point& point) {
-    const Value* file = find_value(point.parameters, source_file_parameter);
-    const Value* line = find_value(point.parameters, "line");
-    if (!file || !line) return {};
-    const std::string place = text_of(*line);
-    GatePlace found{.file = text_of(*file)};
+    const std::string place = text_of(point.parameters, "line");
+    GatePlace found{.file = text_of(point.parameters, source_file_parameter)};
     const std::size_t colon = place.rfind(':');
-    if (colon == place.npos) return {};
+    if (found.file.empty() || colon == place.npos) return {};
     std::from_chars(place.data() + colon + 1, place.data() + place.size(), found.line);
     return found;
 }

@@ -116,8 +116,7 @@ class Binder {
         option_ = fmt::format("--arg {}", shown(typed));
         const std::size_t equals = typed.find('=');
         if (equals == typed.npos || equals == 0)
-            throw UsageError(fmt::format("{}: it is no NAME=VALUE", option_), {},
-                             UsageError::no_caret,
+            throw UsageError(fmt::format("{}: it is no NAME=VALUE", option_),
                              "for example --arg n=1000, --arg 2=3.5 or --arg x=f32[1048576]");
         const std::size_t at = position_of(typed.substr(0, equals));
         const std::string value = typed.substr(equals + 1);
@@ -206,7 +205,6 @@ class Binder {
             fmt::format("{}: the file holds {}, and the kernel loads and stores at most {} bytes "
                         "of it at a time",
                         option_, dtype_of(*file.kind), widest),
-            {}, UsageError::no_caret,
             fmt::format("say the type of its elements, to which the file is converted: --arg "
                         "{}={}{}[{}]=@FILE",
                         name_of(at), file.kind->kind, 8 * widest,
@@ -251,7 +249,7 @@ class Binder {
         if (parameter.size_bytes > 8)
             throw UsageError(fmt::format("{}: parameter {} is a structure of {} bytes", option_,
                                          name_of(at), parameter.size_bytes),
-                             {}, UsageError::no_caret, "give its bytes in a file: NAME=@raw.bin");
+                             "give its bytes in a file: NAME=@raw.bin");
         put(at, scalar_of(value, letter_of(at), parameter.size_bytes * 8), parameter.size_bytes);
     }
     // f: a real; u, s, i: an integer; b: bits that may be either.
@@ -386,7 +384,6 @@ void require_nothing_missing(const Code& code, const KernelArguments& arguments,
     }
     throw UsageError(fmt::format("kernel {}: its launch lacks {}",
                                  printable(kernel_name(code.kernel)), printable(texts)),
-                     {}, UsageError::no_caret,
                      fmt::format("add, with your own values: {}", printable(examples)));
 }
 

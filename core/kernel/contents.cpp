@@ -150,7 +150,6 @@ class ConvertedFile : public Elements {
             const std::string dtype = dtype_of(to);
             throw UsageError(fmt::format("{}: the file holds {}, the kernel takes {}, and {}",
                                          option, dtype_of(from), dtype, why),
-                             {}, UsageError::no_caret,
                              fmt::format("save what the kernel takes: array.astype('{}')", dtype));
         };
         const auto is_odd = [](ElementKind one) {
@@ -214,8 +213,8 @@ ElementKind read_element_kind(std::string_view word, std::string_view option) {
     const auto type =
         find_element_type(is_numpy ? "s" + std::string(word.substr(1)) : std::string(word));
     if (!type)
-        throw UsageError(fmt::format("{}: '{}' is no element type", option, shown(word)), {},
-                         UsageError::no_caret, "for example x=f32[1048576] or x=i32[4096]=iota");
+        throw UsageError(fmt::format("{}: '{}' is no element type", option, shown(word)),
+                         "for example x=f32[1048576] or x=i32[4096]=iota");
     const bool is_real = *type == ElementType::f32 || *type == ElementType::f64;
     const bool is_signed = name_of(*type).front() == 's';
     return {is_real ? 'f' : is_signed ? 'i' : 'u', bytes_of(*type)};
@@ -231,8 +230,8 @@ ArrayFile contents_of_file(const std::string& path, const std::optional<ElementK
     std::optional<std::string> bytes = read_whole(*source, most_file_bytes);
     if (!bytes)
         throw UsageError(
-            fmt::format("{}: it holds more than {} MiB", shown(path), most_file_bytes >> 20), {},
-            UsageError::no_caret, "a smaller array shows the same");
+            fmt::format("{}: it holds more than {} MiB", shown(path), most_file_bytes >> 20),
+            "a smaller array shows the same");
     if (!is_npy(*bytes)) {
         const std::uint64_t size_bytes = bytes->size();
         return {.contents = contents_of_bytes(std::move(*bytes)), .size_bytes = size_bytes};
@@ -256,7 +255,6 @@ std::shared_ptr<const ArrayContents> contents_by_rule(std::string_view rule, Ele
     if (rule.starts_with("random:"))
         return std::make_shared<Random>(kind, elements, parse_integer(rule.substr(7), option));
     throw UsageError(fmt::format("{}: '{}' does not say what the array holds", option, shown(rule)),
-                     {}, UsageError::no_caret,
                      "0, iota, random, random:SEED, @file.npy or @raw.bin");
 }
 

@@ -17,17 +17,12 @@ namespace {
 // More would not fit a screen or two.
 constexpr std::size_t most_drawn = 4;
 
-std::string text_at(const Point& point, std::string_view key) {
-    const Value* value = find_value(point.parameters, key);
-    return value ? text_of(*value) : std::string();
-}
-
 // "load A, load B, store C"
 std::string names_of(const KernelResult& result, const std::vector<std::size_t>& points) {
     std::string names;
     for (const std::size_t at : points) {
-        const std::string name = fmt::format("{} {}", text_at(result.points[at], "op"),
-                                             text_at(result.points[at], "array"));
+        const std::string name = fmt::format("{} {}", text_of(result.points[at].parameters, "op"),
+                                             text_of(result.points[at].parameters, "array"));
         if (names.find(name) == names.npos) names += (names.empty() ? "" : ", ") + name;
     }
     return printable(names);
@@ -37,7 +32,7 @@ std::string names_of(const KernelResult& result, const std::vector<std::size_t>&
 std::vector<std::size_t> points_of_line(const KernelResult& result, const std::string& line) {
     std::vector<std::size_t> points;
     for (std::size_t i = 1; i < result.points.size(); ++i) {
-        const std::string place = text_at(result.points[i], "line");
+        const std::string place = text_of(result.points[i].parameters, "line");
         const bool is_there =
             line.empty() || place == line || place.ends_with(fmt::format(":{}", line));
         if (is_there && !result.warps[i].empty()) points.push_back(i);
@@ -50,16 +45,16 @@ std::vector<std::size_t> chosen_points(const KernelResult& result, const LineCho
     if (all.empty())
         throw UsageError(
             fmt::format("explain kernel: no access of line {} was executed", shown(choice.line)),
-            {}, UsageError::no_caret, "coalprof kernel FILE lists the lines with accesses");
+            "coalprof kernel FILE lists the lines with accesses");
     std::vector<std::size_t> chosen;
     for (const std::size_t at : all)
-        if ((choice.op.empty() || text_at(result.points[at], "op") == choice.op) &&
-            (choice.array.empty() || text_at(result.points[at], "array") == choice.array))
+        if ((choice.op.empty() || text_of(result.points[at].parameters, "op") == choice.op) &&
+            (choice.array.empty() ||
+             text_of(result.points[at].parameters, "array") == choice.array))
             chosen.push_back(at);
     if (chosen.empty())
         throw UsageError(fmt::format("explain kernel: no such access of line {} was executed",
                                      shown(choice.line)),
-                         {}, UsageError::no_caret,
                          fmt::format("--op and --array choose among {}", names_of(result, all)));
     if (choice.line.empty()) chosen.resize(1);
     return chosen;
@@ -111,8 +106,9 @@ DrawnWarps explain_line(const KernelResult& result, const Code& code, const Line
     const std::string all_names = names_of(result, points);
     const std::size_t count = points.size();
     points.resize(std::min(count, most_drawn));
-    const std::string name = points.size() == 1 ? result.points[points.front()].name
-                                                : text_at(result.points[points.front()], "line");
+    const std::string name = points.size() == 1
+                                 ? result.points[points.front()].name
+                                 : text_of(result.points[points.front()].parameters, "line");
     const Predictor predictor(machine);
     std::vector<NamedWarp> common, worst;
     for (const std::size_t at : points) {

@@ -31,8 +31,7 @@ std::array<std::uint32_t, 3> as_array(const Dimensions& dimensions) {
 ArgumentAxis read_argument(const std::string& typed) {
     const std::size_t equals = typed.find('=');
     if (equals == typed.npos || equals == 0)
-        throw UsageError(fmt::format("--arg {}: it is no NAME=VALUE", shown(typed)), {},
-                         UsageError::no_caret,
+        throw UsageError(fmt::format("--arg {}: it is no NAME=VALUE", shown(typed)),
                          "for example --arg n=1000, --arg 2=3.5 or --arg x=f32[1048576]");
     ArgumentAxis axis{typed.substr(0, equals), {}};
     const std::string text = typed.substr(equals + 1);

@@ -83,7 +83,7 @@ std::string hint_for(std::string_view wanted) {
     if (several.size() > 1 && several.size() <= most)
         throw UsageError(fmt::format("--machine: '{}' could be {}: name one", shown(text),
                                      fmt::join(several, " or ")),
-                         {}, UsageError::no_caret, hint);
+                         hint);
 
     std::vector<std::string> spellings;
     for (const Rules& rules : all_rules()) {
@@ -92,8 +92,7 @@ std::string hint_for(std::string_view wanted) {
     }
     std::vector<std::string_view> candidates(spellings.begin(), spellings.end());
     for (const Board& board : all_boards()) candidates.push_back(board.key);
-    throw UsageError("--machine: " + unknown_word("GPU", text, candidates), {},
-                     UsageError::no_caret, hint);
+    throw UsageError("--machine: " + unknown_word("GPU", text, candidates), hint);
 }
 
 constexpr std::string_view bank_hint =
@@ -104,7 +103,7 @@ Machine in_bank_mode(Machine machine, std::string_view typed_mode) {
     if (mode != "bank4" && mode != "bank8")
         throw UsageError(
             fmt::format("--machine {0}:{1}: unknown mode '{1}'", machine.name, shown(typed_mode)),
-            {}, UsageError::no_caret, std::string(bank_hint));
+            std::string(bank_hint));
     if (mode == "bank4" && machine.rules->shared.bank_bytes == 4) {
         machine.name += ":bank4";
         return machine;
@@ -115,7 +114,7 @@ Machine in_bank_mode(Machine machine, std::string_view typed_mode) {
             fmt::format("--machine {}:bank8: compute capability {} has banks of {} "
                         "bytes only",
                         machine.name, text_of(machine.rules->cc), machine.rules->shared.bank_bytes),
-            {}, UsageError::no_caret, std::string(bank_hint));
+            std::string(bank_hint));
     machine.rules = rules;
     machine.name += ":bank8";
     return machine;

@@ -15,14 +15,6 @@
 namespace coalprof {
 namespace {
 
-std::optional<double> number_of(const Value* value) {
-    if (!value) return std::nullopt;
-    if (const auto* real = std::get_if<double>(value)) return *real;
-    if (const auto* integer = std::get_if<std::int64_t>(value))
-        return static_cast<double>(*integer);
-    return std::nullopt;
-}
-
 // A text among the values beside the list.
 std::string text_at(const NamedValues& values, std::string_view name) {
     const Value* value = find_value(values, name);

@@ -24,7 +24,6 @@ void require_op_of_space(const Plan& plan, Space space) {
     if (space != Space::constant && (plan.op == Op::store || plan.op == Op::rmw)) return;
     throw UsageError(fmt::format("--op {}: {} takes {}", name_of(plan.op), plan.pattern,
                                  space == Space::constant ? "load only" : "load, store and rmw"),
-                     {}, UsageError::no_caret,
                      space == Space::shared && (plan.op == Op::atomic || plan.op == Op::reduce)
                          ? fmt::format("as a formula: coalprof formula 'shared.{}.u32: "
                                        "tile[hash(i, 1024)]'",

@@ -160,7 +160,6 @@ std::uint64_t pitch_elements(const Plan& plan) {
         if (pitch_bytes < plan.value)
             throw UsageError(fmt::format("--pitch {}: {} bytes are less than a row of {} bytes",
                                          options.pitch, pitch_bytes, plan.value),
-                             {}, UsageError::no_caret,
                              "plain numbers are elements; with a unit they are bytes: 4KiB, 4096B");
     }
     return elements_in(plan, pitch_bytes, "a pitch");

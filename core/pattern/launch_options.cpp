@@ -125,13 +125,12 @@ AxisValue pitch_value(const std::string& word) {
     if (word != "none" && word != "auto") {
         if (word.find_first_of("0123456789") != 0)
             throw UsageError(unknown_word("--pitch", word, find_launch_option("pitch")->words()),
-                             {}, UsageError::no_caret,
                              "or elements, 1024, or bytes with a unit: 4KiB");
         const SizedRange sizes = parse_sized_range(word, "--pitch");
         if (sizes.values.size() != 1)
             throw UsageError(
-                fmt::format("--pitch {}: expected none, auto or a number", shown(word)), {},
-                UsageError::no_caret, "several go by comma: --pitch none,auto,1024");
+                fmt::format("--pitch {}: expected none, auto or a number", shown(word)),
+                "several go by comma: --pitch none,auto,1024");
         bytes = sizes.values.front();  // elements, where the text has no unit
     }
     return {word, [word, bytes](ChosenLaunch& launch) {
@@ -249,8 +248,7 @@ std::vector<std::string> words_of_dimensions(const std::string& text, std::strin
     // dim3(16, 16), as CUDA writes it, is no list of two blocks.
     std::string shape = text;
     std::ranges::replace(shape, ',', 'x');
-    throw UsageError(fmt::format("{} {}: one value twice", option, shown(text)), {},
-                     UsageError::no_caret,
+    throw UsageError(fmt::format("{} {}: one value twice", option, shown(text)),
                      fmt::format("dimensions are written with an x: {}; a list holds different "
                                  "values: 128,256",
                                  shown(shape)));
@@ -308,7 +306,7 @@ Carveout read_carveout(const std::string& word) {
     if (number.status == NumberStatus::ok && number.length == digits.size() && number.value <= 100)
         return {static_cast<std::uint32_t>(number.value), word};
     throw UsageError(
-        fmt::format("--carveout {}: not a way to split L1", shown(word)), {}, UsageError::no_caret,
+        fmt::format("--carveout {}: not a way to split L1", shown(word)),
         "prefer-l1, prefer-equal, prefer-shared, or the share of shared memory: 0 to 100");
 }
 

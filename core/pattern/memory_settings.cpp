@@ -45,8 +45,8 @@ bool is_written(const Program& program, std::uint32_t array) {
 void require_read_only_loads(const Plan& plan, std::string_view option) {
     if (!has(plan.program, is_global_load))
         throw UsageError(
-            fmt::format("{}: op {} loads nothing from global memory", option, name_of(plan.op)), {},
-            UsageError::no_caret, "use --op load, copy or add");
+            fmt::format("{}: op {} loads nothing from global memory", option, name_of(plan.op)),
+            "use --op load, copy or add");
     // The read-only caches need not see what the launch itself writes.
     for (const Instruction& one : plan.program.instructions)
         if (is_global_load(one) && is_written(plan.program, one.array))
@@ -54,7 +54,7 @@ void require_read_only_loads(const Plan& plan, std::string_view option) {
                 fmt::format("{}: op {} writes the array that it reads, and this path is for data "
                             "that a launch leaves alone",
                             option, name_of(plan.op)),
-                {}, UsageError::no_caret, "use --op load, copy or add");
+                "use --op load, copy or add");
 }
 
 void require_texels(const Plan& plan) {
@@ -62,7 +62,7 @@ void require_texels(const Plan& plan) {
         if (is_global_load(one) && one.width_bytes < 4)
             throw UsageError(fmt::format("--path tex: texels here have 4, 8 or 16 bytes, not {}",
                                          one.width_bytes),
-                             {}, UsageError::no_caret, "choose a wider --type, such as f32");
+                             "choose a wider --type, such as f32");
 }
 
 }  // namespace

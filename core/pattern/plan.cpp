@@ -209,7 +209,6 @@ LaunchShape settled_shape(LaunchShape shape, ElementType type) {
             fmt::format("--per-thread {} and --grid {}: a grid says how many elements there are, "
                         "one for each thread",
                         shape.per_thread, text_of(*shape.grid)),
-            {}, UsageError::no_caret,
             fmt::format("for as many blocks, without --grid: --size {}B --per-thread {}; or write "
                         "the loop into a formula: for (k = 0; k < {}; k++) ...",
                         size_bytes * shape.per_thread, shape.per_thread, shape.per_thread));
@@ -218,7 +217,7 @@ LaunchShape settled_shape(LaunchShape shape, ElementType type) {
             fmt::format("--grid {} of {} threads a block is {} elements of {}, and --size {} is {}",
                         text_of(*shape.grid), shape.block, threads, name_of(type),
                         size_as_typed(shape), shape.size_bytes / bytes_of(type)),
-            {}, UsageError::no_caret, "give one of the two: each follows from the other");
+            "give one of the two: each follows from the other");
     shape.size_bytes = size_bytes;
     shape.size_text.clear();
     return shape;

@@ -177,7 +177,7 @@ std::optional<std::uint64_t> transpose_tile(const PatternOptions& options, Eleme
     const std::optional<std::uint64_t> chosen = options.tile;
     if (!has_tile(options.variant)) {
         if (chosen)
-            throw UsageError("--tile: the naive transpose has no tile", {}, UsageError::no_caret,
+            throw UsageError("--tile: the naive transpose has no tile",
                              "use --variant tile, padded or swizzled");
         return std::nullopt;
     }

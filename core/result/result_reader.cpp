@@ -92,8 +92,7 @@ class ResultReader::Impl {
 
     std::string place() const { return fmt::format("{}:{}", shown(file_), stream_->line()); }
     [[noreturn]] void refuse(std::string_view why, std::string hint = {}) const {
-        throw UsageError(fmt::format("{}: {}", place(), why), {}, UsageError::no_caret,
-                         std::move(hint));
+        throw UsageError(fmt::format("{}: {}", place(), why), std::move(hint));
     }
     // No JSON from the start on: says what it looks like, where the file can be read again.
     [[noreturn]] void refuse_other_file(const std::string& why) {

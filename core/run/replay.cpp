@@ -62,20 +62,12 @@ class Replay : public ResultSink {
 // The words of a command line that decide the answer, without those about outputs and their look.
 // The head names the shard: "auto" is another one elsewhere.
 std::vector<std::string> question_in(const std::vector<std::string>& argv) {
-    constexpr std::array<std::string_view, 10> alone{
-        "--resume",  "--plot",        "-q",     "--quiet", "-v",
-        "--verbose", "--no-progress", "--json", "--jsonl", "--plain"};
-    constexpr std::array<std::string_view, 8> with_value{
-        "-o", "--output", "--format", "--color", "--threads", "--sort", "--best", "--shard"};
-    std::vector<std::string> words;
-    for (std::size_t i = 1; i < argv.size(); ++i) {
-        const std::string name = argv[i].substr(0, argv[i].find('='));
-        if (std::find(alone.begin(), alone.end(), name) != alone.end()) continue;
-        if (std::find(with_value.begin(), with_value.end(), name) == with_value.end())
-            words.push_back(argv[i]);
-        else if (name == argv[i])
-            ++i;
-    }
+    std::vector<std::string> words = without_options(
+        argv,
+        {"--resume", "--plot", "-q", "--quiet", "-v", "--verbose", "--no-progress", "--json",
+         "--jsonl", "--plain"},
+        {"-o", "--output", "--format", "--color", "--threads", "--sort", "--best", "--shard"});
+    if (!words.empty()) words.erase(words.begin());  // the program
     return words;
 }
 

@@ -50,16 +50,14 @@ void require_own_names(const FormulaSweep& sweep) {
     for (std::size_t k = 0; k < parameters.size(); ++k) {
         const std::string& name = parameters[k].name;
         if (find_counter(name))
-            throw UsageError(fmt::format("--var {}: a counter has this name", name), {},
-                             UsageError::no_caret, fmt::format("call it {}_, for instance", name));
+            throw UsageError(fmt::format("--var {}: a counter has this name", name),
+                             fmt::format("call it {}_, for instance", name));
         if (is_taken_name(name))
             throw UsageError(fmt::format("--var {}: a setting of the sweep has this name", name),
-                             {}, UsageError::no_caret,
                              fmt::format("call it {}_, for instance", name));
         for (std::size_t other = 0; other < k; ++other)
             if (parameters[other].name == name)
-                throw UsageError(fmt::format("--var {}: given twice", name), {},
-                                 UsageError::no_caret,
+                throw UsageError(fmt::format("--var {}: given twice", name),
                                  fmt::format("several values go together: --var {}=1,2,4", name));
     }
 }

@@ -37,7 +37,7 @@ ShardFile shard_file(const std::string& path) {
         if (!source->can_rewind())
             throw UsageError(
                 fmt::format("merge {}: shards are read twice, which this cannot be", shown(path)),
-                {}, UsageError::no_caret, "save each shard in a file");
+                "save each shard in a file");
         OnlyHead sink;
         ResultReader(*source, path).next(sink);
     } catch (HeadWasRead& read) {
@@ -55,8 +55,8 @@ ShardFile shard_file(const std::string& path) {
     }
     const auto* all = points ? std::get_if<std::int64_t>(points) : nullptr;
     if (!all || *all < 0 || file.index == 0 || file.index > file.count)
-        throw UsageError(fmt::format("merge {}: this is no shard of a sweep", shown(path)), {},
-                         UsageError::no_caret, "shards are what a sweep with --shard I/N writes");
+        throw UsageError(fmt::format("merge {}: this is no shard of a sweep", shown(path)),
+                         "shards are what a sweep with --shard I/N writes");
     file.points = *all;
     return file;
 }
@@ -72,18 +72,6 @@ void require_same_sweep(const ShardFile& first, const ShardFile& file) {
     if (!text.empty())
         throw UsageError(fmt::format("merge: {} and {} are of different sweeps: they differ in {}",
                                      shown(first.path), shown(file.path), text));
-}
-
-// Removes --shard and its value, since the whole was asked for without them.
-std::vector<std::string> without_shard(const std::vector<std::string>& argv) {
-    std::vector<std::string> words;
-    for (std::size_t i = 0; i < argv.size(); ++i) {
-        if (argv[i] == "--shard")
-            ++i;
-        else if (!argv[i].starts_with("--shard=") && argv[i] != "--resume")
-            words.push_back(argv[i]);
-    }
-    return words;
 }
 
 // The facts that the GPUs of all shards share.
@@ -110,7 +98,7 @@ std::uint64_t points_of(const ShardFile& file) {
 }
 
 [[noreturn]] void refuse_shard(const ShardFile& file, std::string_view why) {
-    throw UsageError(fmt::format("merge {}: {}", shown(file.path), why), {}, UsageError::no_caret,
+    throw UsageError(fmt::format("merge {}: {}", shown(file.path), why),
                      "give each shard as its run wrote it");
 }
 
@@ -184,12 +172,13 @@ ShardMerge::ShardMerge(const std::vector<std::string>& paths, bool allows_missin
     if (!missing_.empty() && !allows_missing)
         throw UsageError(fmt::format("merge: {} of {} shards missing: {}", missing_.size(),
                                      files_.front().count, list.text()),
-                         {}, UsageError::no_caret, "--partial merges those that are there");
+                         "--partial merges those that are there");
 }
 
 ResultHead ShardMerge::head() const {
     ResultHead head = files_.front().head;
-    head.argv = without_shard(head.argv);
+    // The whole was asked for without them.
+    head.argv = without_options(head.argv, {"--resume"}, {"--shard"});
     for (NamedValues* list : {&head.sweep.more, &head.sweep.settings}) drop_shard(*list);
     const auto keep_common = [](MeasuredDevice& device, const MeasuredDevice& other) {
         device = device_from(common(values_of(device), values_of(other)));
@@ -239,7 +228,7 @@ Status ShardMerge::write(ResultSink& sink) const {
     }
     std::ranges::sort(seen);
     if (std::ranges::adjacent_find(seen) != seen.end())
-        throw UsageError("merge: two of the shards have the same point", {}, UsageError::no_caret,
+        throw UsageError("merge: two of the shards have the same point",
                          "give each shard as its run wrote it");
     if (!missing_.empty()) {
         lower(Status::interrupted);

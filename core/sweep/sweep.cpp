@@ -26,7 +26,6 @@ void require_grid(const Plan& plan) {
     throw UsageError(fmt::format("--grid {}: {} threads, and {} of as many elements takes {}",
                                  text_of(*shape.grid), shape.grid->count() * shape.block,
                                  plan.pattern, plan.program.threads),
-                     {}, UsageError::no_caret,
                      fmt::format("without --grid, say how large its data are: --size {}",
                                  size_as_typed({.size_bytes = shape.size_bytes})));
 }
@@ -213,8 +212,8 @@ void require_reasonable_count(const Sweep& sweep, std::uint64_t values) {
 void require_walkable(const Plan& plan) {
     const std::uint64_t warps = warps_walked(plan.program);
     if (warps > most_walked_warps)
-        throw UsageError(too_many_to_walk(extent_as_typed(plan.shape), warps), {},
-                         UsageError::no_caret, "choose fewer threads");
+        throw UsageError(too_many_to_walk(extent_as_typed(plan.shape), warps),
+                         "choose fewer threads");
 }
 
 std::uint64_t count_of_settings(const Sweep& sweep) {

@@ -60,8 +60,8 @@ WarpsSource::WarpsSource(const std::string& file, const Machine& machine, const 
 
 void WarpsSource::open() {
     if (fetch(Wait::yes)) return;
-    throw UsageError(fmt::format("{} holds no warp instruction", shown(name_)), {},
-                     UsageError::no_caret, "lines look like NAME OP WIDTH A0 A1 ... A31");
+    throw UsageError(fmt::format("{} holds no warp instruction", shown(name_)),
+                     "lines look like NAME OP WIDTH A0 A1 ... A31");
 }
 
 bool WarpsSource::fetch(Wait wait) {
@@ -71,7 +71,6 @@ bool WarpsSource::fetch(Wait wait) {
     if (has_line_ && line_.access.width_bytes > machine_.rules->abilities.widest_access_bytes)
         throw UsageError(fmt::format("{}:{}: no access of {} has {} bytes a lane", shown(name_),
                                      line_.number, machine_.name, line_.access.width_bytes),
-                         {}, UsageError::no_caret,
                          "accesses of 32 bytes came with 10.0: --machine b200");
     return has_line_;
 }
@@ -145,17 +144,16 @@ std::unique_ptr<ByteSource> lines_of_npy(std::unique_ptr<ByteSource> source,
         if (!how.op && !how.type) return source;
         throw UsageError(fmt::format("{}: {} says what the numbers of a .npy file are", shown(name),
                                      how.type ? "--type" : "--op"),
-                         {}, UsageError::no_caret,
                          "lines of a warps file have their op and width themselves");
     }
     const auto bytes = read_whole(*source, most_file_bytes);
     if (!bytes)
         throw UsageError(
-            fmt::format("{}: it holds more than {} MiB", shown(name), most_file_bytes >> 20), {},
-            UsageError::no_caret, "split it");
+            fmt::format("{}: it holds more than {} MiB", shown(name), most_file_bytes >> 20),
+            "split it");
     if (!is_npy(*bytes))
-        throw UsageError(fmt::format("{}: this is no .npy file", shown(name)), {},
-                         UsageError::no_caret, "numpy.save() writes one");
+        throw UsageError(fmt::format("{}: this is no .npy file", shown(name)),
+                         "numpy.save() writes one");
     const std::string op = word_of(how.op.value_or(WarpOp{}));
     std::vector<std::int64_t> numbers = integers_in(read_npy(*bytes, name), name);
     const auto is_no_address = [](std::int64_t n) { return n > 0 && n % 4 != 0; };
@@ -165,7 +163,6 @@ std::unique_ptr<ByteSource> lines_of_npy(std::unique_ptr<ByteSource> source,
             fmt::format("{}: without --type its numbers are addresses of 4 bytes each, and {} is "
                         "no multiple of 4",
                         shown(name), *odd),
-            {}, UsageError::no_caret,
             "indices of elements need their type: --type f32, or that of the array");
     return std::make_unique<NpyLines>(std::move(numbers), op, how);
 }

@@ -4,6 +4,7 @@
 #include <system_error>
 #include <vector>
 
+#include "core/text/name_list.h"
 #include "core/text/utf8.h"
 #include "fmt/format.h"
 
@@ -177,9 +178,7 @@ std::string shell_word(std::string_view text) {
 }
 
 std::string shell_words(const std::vector<std::string>& words) {
-    std::string line;
-    for (const std::string& word : words) line += (line.empty() ? "" : " ") + shell_word(word);
-    return line;
+    return joined(words, shell_word, " ");
 }
 
 std::string shell_words(std::string_view text) {
@@ -190,6 +189,21 @@ std::string shell_words(std::string_view text) {
         text.remove_prefix(std::min(word.size() + 1, text.size()));
     }
     return shell_words(words);
+}
+
+std::vector<std::string> without_options(const std::vector<std::string>& words,
+                                         std::initializer_list<std::string_view> flags,
+                                         std::initializer_list<std::string_view> valued) {
+    std::vector<std::string> kept;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        const std::string name = words[i].substr(0, words[i].find('='));
+        if (std::ranges::find(flags, name) != flags.end()) continue;
+        if (std::ranges::find(valued, name) == valued.end())
+            kept.push_back(words[i]);
+        else if (name == words[i])
+            ++i;
+    }
+    return kept;
 }
 
 }  // namespace coalprof

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,5 +40,11 @@ std::string shell_word(std::string_view text);
 // Words with blanks between them; of a text, those that have blanks between them.
 std::string shell_words(const std::vector<std::string>& words);
 std::string shell_words(std::string_view text);
+
+// The words of a command line but for these options: those without a value, and those with one,
+// which stands behind '=' or is the next word.
+std::vector<std::string> without_options(const std::vector<std::string>& words,
+                                         std::initializer_list<std::string_view> flags,
+                                         std::initializer_list<std::string_view> valued);
 
 }  // namespace coalprof

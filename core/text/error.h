@@ -34,13 +34,14 @@ class Error : public std::runtime_error {
     ExitCode code_;
 };
 
-// An error in the user's input: a sentence, the offending text with the position of a caret below
-// it (npos: no caret), and a hint. All three are shown; see describe().
+// An error in the user's input: a sentence, a hint, and perhaps the offending text with the position
+// of a caret below it (npos: no caret). All are shown; see describe().
 class UsageError : public Error {
  public:
     static constexpr std::size_t no_caret = std::string_view::npos;
 
-    explicit UsageError(const std::string& sentence) : Error(sentence, ExitCode::usage) {}
+    explicit UsageError(const std::string& sentence, std::string hint = {})
+        : Error(sentence, ExitCode::usage), hint_(std::move(hint)) {}
     UsageError(const std::string& sentence, std::string text, std::size_t caret, std::string hint)
         : Error(sentence, ExitCode::usage),
           text_(std::move(text)),

@@ -1,7 +1,9 @@
 // "a, b, c and 12 more": names for a message, of which the first few are listed.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -24,6 +26,24 @@ class NameList {
     std::size_t count_ = 0;
     std::string told_;
 };
+
+// "a, b, c"; `text` says what stands for each.
+template <typename Range, typename Text>
+requires(!std::convertible_to<Text, std::string_view>) std::string
+    joined(const Range& range, Text text, std::string_view between = ", ") {
+    std::string all;
+    bool is_first = true;
+    for (const auto& one : range) {
+        if (!is_first) all += between;
+        is_first = false;
+        all += std::invoke(text, one);
+    }
+    return all;
+}
+template <typename Range>
+std::string joined(const Range& texts, std::string_view between = ", ") {
+    return joined(texts, std::identity(), between);
+}
 
 // Lists as options take them: "a,b,c".
 

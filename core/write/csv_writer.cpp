@@ -15,7 +15,7 @@
 #include "core/write/columns.h"
 #include "core/write/origin.h"
 #include "core/write/text_buffer.h"
-#include "core/write/writers.h"
+#include "core/write/formats.h"
 
 namespace coalprof {
 namespace {
@@ -50,8 +50,8 @@ void put_value(TextBuffer& out, const Value* value) {
         TextBuffer& out;
         void operator()(std::monostate) const {}
         void operator()(const std::string& text) const { put_text(out, text); }
-        void operator()(std::int64_t number) const { out.put_integer(number); }
-        void operator()(std::uint64_t number) const { out.put_integer(number); }
+        void operator()(std::int64_t number) const { out.put(number); }
+        void operator()(std::uint64_t number) const { out.put(number); }
         void operator()(double number) const { put_real(out, number); }
         void operator()(bool flag) const { out.put(flag ? "true" : "false"); }
     };
@@ -60,7 +60,7 @@ void put_value(TextBuffer& out, const Value* value) {
 
 void put_reading(TextBuffer& out, const Reading& reading) {
     if (const auto* integer = std::get_if<std::uint64_t>(&reading))
-        out.put_integer(*integer);
+        out.put(*integer);
     else if (const auto* real = std::get_if<double>(&reading))
         put_real(out, *real);
 }
@@ -134,17 +134,14 @@ class CsvWriter : public ResultSink {
             text_.put(',');
         }
         for (const Counter counter : columns_->predicted) {
-            text_.put(key_of(counter));
-            text_.put(',');
+            text_.put(key_of(counter), ',');
         }
         for (const Counter counter : columns_->estimated) {
             text_.put(fmt::format("{0}_low,{0}_high,", key_of(counter)));
         }
         if (columns_->limits) text_.put("limited_by,");
         for (const Counter counter : columns_->measured) {
-            text_.put("measured_");
-            text_.put(key_of(counter));
-            text_.put(',');
+            text_.put("measured_", key_of(counter), ',');
         }
         if (columns_->timing) text_.put("timing_repeats,timing_low_seconds,timing_high_seconds,");
         text_.put("failure\n");
@@ -206,8 +203,7 @@ class CsvWriter : public ResultSink {
 
     void put_timing(const std::optional<Timing>& timing) {
         if (!timing) return text_.put(",,,");
-        text_.put_integer(timing->repeats);
-        text_.put(',');
+        text_.put(timing->repeats, ',');
         put_real(text_, timing->low_seconds);
         text_.put(',');
         put_real(text_, timing->high_seconds);

@@ -112,11 +112,7 @@ Curves::Along Curves::along_of(const ResultColumns& result) {
         return along;
     }
     along.title = along.own_key = chosen->key;
-    for (const Value& value : chosen->values) {
-        const auto* signed_value = std::get_if<std::int64_t>(&value);
-        along.values.push_back(signed_value ? static_cast<double>(*signed_value)
-                                            : static_cast<double>(std::get<std::uint64_t>(value)));
-    }
+    for (const Value& value : chosen->values) along.values.push_back(*number_of(&value));
     return along;
 }
 

@@ -10,71 +10,54 @@
 #include "core/text/name_list.h"
 #include "core/text/utf8.h"
 #include "core/write/printable_result.h"
-#include "core/write/writers.h"
 
 namespace coalprof {
+
+// Each in a file of its own, NAME_writer.cpp.
+MakeWriter make_table, make_json, make_jsonl, make_csv, make_markdown, make_latex, make_openmetrics,
+    make_plot, make_svg, make_html;
+
 namespace {
 
-constexpr std::array formats{
-    Format{"table", {".txt"}, "aligned text for people", true, false, TextRule::lines, make_table},
-    Format{"json",
-           {".json"},
-           "one document with every counter, unit and reason",
-           true,
-           false,
-           TextRule::escaped,
-           make_json},
-    Format{"jsonl",
-           {".jsonl", ".ndjson"},
-           "one JSON object a line, as points finish",
-           false,
-           false,
-           TextRule::escaped,
-           make_jsonl},
-    Format{"csv",
-           {".csv"},
-           "one row a point, for spreadsheets",
-           false,
-           false,
-           TextRule::printable,
-           make_csv},
-    Format{"md",
-           {".md", ".markdown"},
-           "a Markdown table, for issues",
-           true,
-           false,
-           TextRule::printable,
-           make_markdown},
-    Format{"latex",
-           {".tex"},
-           "a tabular environment, for papers",
-           true,
-           false,
-           TextRule::printable,
-           make_latex},
-    Format{"openmetrics",
-           {".prom", ".om"},
-           "gauges for Prometheus and the node exporter",
-           false,
-           true,
-           TextRule::printable,
-           make_openmetrics},
-    Format{"plot", {".plot"}, "curves, for a terminal", false, true, TextRule::lines, make_plot},
-    Format{"svg",
-           {".svg"},
-           "curves, for papers and READMEs",
-           false,
-           true,
-           TextRule::printable,
-           make_svg},
-    Format{"html",
-           {".html", ".htm"},
-           "a page with curves, to click on",
-           true,
-           true,
-           TextRule::printable,
-           make_html},
-};
+constexpr std::array formats = [] {
+    using enum TextRule;
+    constexpr Format::Traits plain{};
+    constexpr Format::Traits warns{.tells_warnings = true};
+    constexpr Format::Traits fixed{.fixes_columns = true};
+    constexpr Format::Traits several{.takes_several = true};
+    constexpr Format::Traits page{.tells_warnings = true, .takes_several = true};
+
+    return std::array{
+        Format{"table", {".txt"}, lines, warns, make_table, "people; the default"},
+        Format{"json", {".json"}, escaped, warns, make_json, "programs; every counter and reason"},
+        Format{"jsonl",
+               {".jsonl", ".ndjson"},
+               escaped,
+               plain,
+               make_jsonl,
+               "programs; one point a line"},
+        Format{"csv", {".csv"}, printable, fixed, make_csv, "data frames"},
+        Format{"md", {".md", ".markdown"}, printable, warns, make_markdown, "issues"},
+        Format{
+            "latex",
+            {".tex"},
+            printable,
+            warns,
+            make_latex,
+            "papers: a `tabular` environment with the columns of a terminal's table (`--columns` "
+            "chooses, `-v` has all); the rest stands in comments"},
+        Format{"openmetrics",
+               {".prom", ".om"},
+               printable,
+               several,
+               make_openmetrics,
+               "[Prometheus](dashboards/README.md)"},
+        Format{"plot", {".plot"}, lines, several, make_plot, "a terminal: curves"},
+        Format{"svg", {".svg"}, printable, several, make_svg, "papers: curves"},
+        Format{
+            "html", {".html", ".htm"}, printable, page, make_html, "a browser, without a network"},
+    };
+}();
 
 std::string list_of_formats() {
     std::string list;
@@ -123,7 +106,7 @@ const Format& find_format(std::string_view name) {
     std::array<std::string_view, formats.size()> names;
     std::transform(formats.begin(), formats.end(), names.begin(),
                    [](const Format& format) { return format.name; });
-    throw UsageError(unknown_word("--format", name, names), {}, UsageError::no_caret, hint());
+    throw UsageError(unknown_word("--format", name, names), hint());
 }
 
 const Format& format_of_path(std::string_view path, const Format* chosen) {
@@ -132,8 +115,7 @@ const Format& format_of_path(std::string_view path, const Format* chosen) {
     if (chosen) return *chosen;
     if (suffix.empty()) return default_format();
     throw UsageError(
-        fmt::format("--output {}: the suffix {} names no format", shown(path), shown(suffix)), {},
-        UsageError::no_caret,
+        fmt::format("--output {}: the suffix {} names no format", shown(path), shown(suffix)),
         fmt::format("{}; --format NAME decides where the suffix does not", hint()));
 }
 

@@ -1,5 +1,5 @@
 // The formats of a result, in one table that --format, the suffix of --output and --help read.
-// A new format is a file with a make function, its line in writers.h and its row in formats.cpp.
+// A new format is a file with a MakeWriter and a row in formats.cpp.
 #pragma once
 
 #include <array>
@@ -21,14 +21,20 @@ enum class TextRule : std::uint8_t {
     lines,      // likewise, and no line is a command of a service that reads logs
 };
 
+// Its ResultSink has handed over every byte when finish() returns.
+using MakeWriter = std::unique_ptr<ResultSink>(ByteSink& out, const TableStyle& style);
+
 struct Format {
     std::string_view name;                     // what --format takes
     std::array<std::string_view, 2> suffixes;  // of files, with the dot; unused ones are empty
-    std::string_view description;              // for --help
-    bool tells_warnings;                       // those of the result's end
-    bool takes_several;                        // results, one begin() each
     TextRule text;
-    std::unique_ptr<ResultSink> (*make_writer)(ByteSink& out, const TableStyle& style);
+    struct Traits {
+        bool tells_warnings = false;  // those of the result's end
+        bool takes_several = false;   // results, one begin() each
+        bool fixes_columns = false;   // with the first points: see columns.h
+    } traits;
+    MakeWriter* make_writer;
+    std::string_view purpose;  // for docs/result-file.md
 
     std::unique_ptr<ResultSink> make(ByteSink& out, const TableStyle& style) const;
 };

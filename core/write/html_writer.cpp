@@ -19,7 +19,7 @@
 #include "core/write/table_renderers.h"
 #include "core/write/text_buffer.h"
 #include "core/write/warp_shapes.h"
-#include "core/write/writers.h"
+#include "core/write/formats.h"
 #include "core/write/xml_text.h"
 
 namespace coalprof {
@@ -67,9 +67,7 @@ class HtmlWriter : public ResultSink {
             "style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n"
             "<link rel=\"icon\" href=\"data:,\">\n<title>coalprof: {}</title>\n<style>\n",
             title));
-        text_.put(page_style());
-        text_.put("</style>\n<script>\n");
-        text_.put(page_script());
+        text_.put(page_style(), "</style>\n<script>\n", page_script());
         text_.put(
             "</script>\n</head>\n<body>\n<noscript><p>This page draws its data with a script, "
             "which is switched off here.</p></noscript>\n");

@@ -14,8 +14,8 @@
 
 #include "core/text/describe.h"
 #include "core/text/error.h"
+#include "core/write/formats.h"
 #include "core/write/output_file.h"
-#include "core/write/writers.h"
 
 namespace coalprof {
 namespace {
@@ -96,7 +96,7 @@ Journal::Journal(std::string output, ResultSink& next, std::function<void(std::s
       next_(next),
       note_(std::move(note)),
       bytes_(std::make_unique<Bytes>(*this)),
-      lines_(make_jsonl(*bytes_, {})) {}
+      lines_(find_format("jsonl").make_writer(*bytes_, {})) {}
 
 Journal::~Journal() { close(); }
 

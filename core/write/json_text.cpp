@@ -71,9 +71,7 @@ std::string json_of_text(std::string_view text) { return text_of(Json(text)); }
 
 void put_json_text(TextBuffer& out, std::string_view text) {
     if (!is_plain(text)) return out.put(json_of_text(text));
-    out.put('"');
-    out.put(text);
-    out.put('"');
+    out.put('"', text, '"');
 }
 
 void put_json_value(TextBuffer& out, const Value& value) {
@@ -81,8 +79,8 @@ void put_json_value(TextBuffer& out, const Value& value) {
         TextBuffer& out;
         void operator()(std::monostate) const { out.put("null"); }
         void operator()(const std::string& text) const { put_json_text(out, text); }
-        void operator()(std::int64_t number) const { out.put_integer(number); }
-        void operator()(std::uint64_t number) const { out.put_integer(number); }
+        void operator()(std::int64_t number) const { out.put(number); }
+        void operator()(std::uint64_t number) const { out.put(number); }
         void operator()(double number) const {
             if (std::isfinite(number))
                 out.put_real(number);
@@ -191,10 +189,7 @@ void put_tail_members(TextBuffer& out, const ResultTail& tail, std::string_view 
     out.put(R"("status":)");
     put_json_text(out, name_of(tail.status));
     const auto put_next = [&](std::string_view name, const std::string& json) {
-        out.put(',');
-        out.put(between);
-        out.put(name);
-        out.put(json);
+        out.put(',', between, name, json);
     };
     if (!tail.verdicts.empty()) put_next(R"("verdicts":)", json_of_verdicts(tail.verdicts));
     if (!tail.findings.empty()) put_next(R"("findings":)", json_of_findings(tail.findings));

@@ -2,7 +2,7 @@
 // status and the warnings, which are known last, stand at its end.
 #include "core/write/json_text.h"
 #include "core/write/point_json.h"
-#include "core/write/writers.h"
+#include "core/write/formats.h"
 
 namespace coalprof {
 namespace {
@@ -14,11 +14,8 @@ class JsonWriter : public ResultSink {
     void begin(const ResultHead& head) override {
         text_.put(R"({"schema":)");
         put_json_text(text_, result_schema);
-        text_.put(",\n\"meta\":");
-        text_.put(json_of_meta(head));
-        text_.put(",\n\"sweep\":");
-        text_.put(json_of_values(values_of(head.sweep)));
-        text_.put(",\n\"points\":[");
+        text_.put(",\n\"meta\":", json_of_meta(head),
+                  ",\n\"sweep\":", json_of_values(values_of(head.sweep)), ",\n\"points\":[");
     }
 
     void point(const Point& point) override {

@@ -10,7 +10,7 @@
 #include "core/write/json_text.h"
 #include "core/write/origin.h"
 #include "core/write/point_json.h"
-#include "core/write/writers.h"
+#include "core/write/formats.h"
 
 namespace coalprof {
 namespace {
@@ -63,10 +63,8 @@ class JsonlWriter : public ResultSink {
     }
     void put_start() {
         if (!head_) return text_.put(start_);
-        text_.put(line_start(*head_, json_of_values(values_of(head_->sweep))));
-        text_.put(R"("meta":)");
-        text_.put(json_of_meta(*head_));
-        text_.put(',');
+        text_.put(line_start(*head_, json_of_values(values_of(head_->sweep))), R"("meta":)",
+                  json_of_meta(*head_), ',');
         head_.reset();
     }
 

@@ -5,19 +5,18 @@
 #include <algorithm>
 
 #include "core/text/describe.h"
+#include "core/text/name_list.h"
 #include "core/write/json_text.h"
 #include "core/write/json_tree.h"
 
 namespace coalprof {
 namespace {
 
-Json tree_of_value(const Value& value) { return tree_of(NamedValues{{"value", value}})["value"]; }
-
 Json tree_of_row(const ListRow& row) {
     Json object = tree_of(row.values);
     for (const auto& [key, values] : row.lists) {
         Json& list = object[key] = Json::array();
-        for (const Value& value : values) list.push_back(tree_of_value(value));
+        for (const Value& value : values) list.push_back(tree_of(value));
     }
     return object;
 }
@@ -37,17 +36,13 @@ std::vector<std::string> columns_of(const ListDocument& list) {
 std::string text_in(const Value& value) {
     if (std::holds_alternative<std::monostate>(value)) return {};
     if (const auto* text = std::get_if<std::string>(&value)) return printable(*text);
-    return text_of(tree_of_value(value));
+    return text_of(tree_of(value));
 }
 
 std::string cell_of(const ListRow& row, const std::string& key) {
     if (const Value* value = find_value(row.values, key)) return text_in(*value);
-    std::string text;
-    for (const auto& [name, values] : row.lists)
-        if (name == key)
-            for (const Value& value : values)
-                text += fmt::format("{}{}", text.empty() ? "" : " ", text_in(value));
-    return text;
+    const auto list = std::ranges::find(row.lists, key, [](const auto& one) { return one.first; });
+    return list == row.lists.end() ? std::string() : joined(list->second, text_in, " ");
 }
 
 // As RFC 4180 says; what a spreadsheet would run is made text by an apostrophe.
@@ -75,25 +70,24 @@ std::string markdown_cell(const std::string& text) {
 std::string list_as_json(const ResultHead& head, const ListDocument& list) {
     const Json meta{
         {"coalprof", head.coalprof_version}, {"argv", head.argv}, {"time", head.time_utc}};
-    std::string rows;
-    for (const ListRow& row : list.rows)
-        rows += fmt::format("{}\n  {}", rows.empty() ? "" : ",", text_of(tree_of_row(row)));
+    const std::string rows = joined(
+        list.rows, [](const ListRow& row) { return "\n  " + text_of(tree_of_row(row)); }, ",");
     std::string rest;
     for (const auto& [name, value] : list.more)
         if (!text_in(value).empty())
-            rest += fmt::format(", {}: {}", json_of_text(name), text_of(tree_of_value(value)));
+            rest += fmt::format(", {}: {}", json_of_text(name), text_of(tree_of(value)));
     return fmt::format("{{\"schema\": {}, \"meta\": {},\n{}: [{}\n]{}}}\n",
                        json_of_text(result_schema), text_of(meta), json_of_text(list.key), rows,
                        rest);
 }
 
-std::string list_as_jsonl(const ListDocument& list) {
+std::string list_as_jsonl(const ResultHead&, const ListDocument& list) {
     std::string lines;
     for (const ListRow& row : list.rows) lines += text_of(tree_of_row(row)) + '\n';
     return lines;
 }
 
-std::string list_as_csv(const ListDocument& list) {
+std::string list_as_csv(const ResultHead&, const ListDocument& list) {
     const std::vector<std::string> columns = columns_of(list);
     std::string text;
     const auto add_line = [&](auto cell) {
@@ -107,7 +101,7 @@ std::string list_as_csv(const ListDocument& list) {
     return text;
 }
 
-std::string list_as_markdown(const ListDocument& list) {
+std::string list_as_markdown(const ResultHead&, const ListDocument& list) {
     const std::vector<std::string> columns = columns_of(list);
     std::string text;
     const auto add_line = [&](auto cell) {

@@ -2,7 +2,9 @@
 // {...}, KEY: [rows]}, JSON lines, CSV, Markdown.
 #pragma once
 
+#include <array>
 #include <string>
+#include <string_view>
 
 #include "core/result/document.h"
 #include "core/result/result.h"
@@ -10,11 +12,18 @@
 namespace coalprof {
 
 // Reads only version, command line and time of the head.
-std::string list_as_json(const ResultHead& head, const ListDocument& list);
-std::string list_as_jsonl(const ListDocument& list);
+using WriteList = std::string(const ResultHead& head, const ListDocument& list);
+WriteList list_as_json, list_as_jsonl;
 // Columns are the keys of all rows; a list is one cell, with blanks between its values.
-std::string list_as_csv(const ListDocument& list);
-std::string list_as_markdown(const ListDocument& list);
+WriteList list_as_csv, list_as_markdown;
+
+struct ListFormat {
+    std::string_view name;
+    WriteList* write;
+};
+inline constexpr std::array list_formats{
+    ListFormat{"json", list_as_json}, ListFormat{"jsonl", list_as_jsonl},
+    ListFormat{"csv", list_as_csv}, ListFormat{"md", list_as_markdown}};
 
 // "3.11.2": of nlohmann/json, for `coalprof --version -v`.
 std::string version_of_json_library();

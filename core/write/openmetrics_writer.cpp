@@ -16,7 +16,7 @@
 #include "core/write/result_columns.h"
 #include "core/write/source_text.h"
 #include "core/write/text_buffer.h"
-#include "core/write/writers.h"
+#include "core/write/formats.h"
 
 namespace coalprof {
 namespace {
@@ -73,15 +73,6 @@ std::string text_of_value(const Value& value) {
     if (const auto* real = std::get_if<double>(&value)) return fmt::format("{}", *real);
     if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
     return text_of(value);
-}
-
-double number_of(const Value& value) {
-    if (const auto* real = std::get_if<double>(&value)) return *real;
-    if (const auto* natural = std::get_if<std::uint64_t>(&value))
-        return static_cast<double>(*natural);
-    if (const auto* integer = std::get_if<std::int64_t>(&value))
-        return static_cast<double>(*integer);
-    return std::numeric_limits<double>::quiet_NaN();
 }
 
 // The program that `coalprof run` ran, as it would be typed; empty: none.
@@ -173,7 +164,7 @@ class OpenMetricsWriter : public ResultSink {
         labels[label_name(column.key)] = formula ? text_of_value(*formula) : text;
         if (formula) labels["formula_name"] = text;
         // One name for every pattern, by which boards sort.
-        if (column.key == parameter_of(result.head.sweep) && std::isfinite(number_of(value)))
+        if (column.key == parameter_of(result.head.sweep) && number_of(&value))
             labels["swept"] = text;
     }
 
@@ -192,16 +183,12 @@ class OpenMetricsWriter : public ResultSink {
     }
     void put_sample(std::string_view name, std::string_view labels, std::string_view more,
                     double value) {
-        text_.put("coalprof_");
-        text_.put(name);
-        text_.put('{');
-        text_.put(labels);
+        text_.put("coalprof_", name, '{', labels);
         if (!labels.empty() && !more.empty()) text_.put(',');
-        text_.put(more);
-        text_.put("} ");
+        text_.put(more, "} ");
         constexpr double exact = 9007199254740992;  // 2^53
         if (value >= 0 && value <= exact && std::floor(value) == value)
-            text_.put_integer(static_cast<std::uint64_t>(value));
+            text_.put(static_cast<std::uint64_t>(value));
         else
             text_.put_real(value);
         text_.put('\n');
@@ -235,7 +222,7 @@ class OpenMetricsWriter : public ResultSink {
             if (column == results[r].parameters.end() || !has_measured_parameters(results[r].head))
                 continue;
             for (std::size_t i = 0; i < column->values.size(); ++i) {
-                const double value = number_of(column->values[i]);
+                const double value = number_of(&column->values[i]).value_or(HUGE_VAL);
                 if (!std::isfinite(value)) continue;
                 if (!has_head) put_head(parameter.key, parameter.help);
                 has_head = true;

@@ -157,7 +157,7 @@ void OutputFile::open_temporary(const struct stat* old) {
             fmt::format("cannot write {}: names that end in {} are those of journals, which hold "
                         "the finished points of runs that have not ended",
                         shown(path_), journal_suffix),
-            {}, UsageError::no_caret, "give the result another name");
+            "give the result another name");
     target_ = target.folder + '/' + target.name;
     claim(target_, {.replaced = identity_of(target_), .part = identity_of(partial_path(target_))});
     if (old) {

@@ -66,8 +66,8 @@ Point only(const std::vector<Counter>& counters, const Point& point, bool explai
 bool is_standard_output(std::string_view path) { return path == "-" || path == "/dev/stdout"; }
 
 bool has_csv(const std::vector<OutputTarget>& targets) {
-    return std::ranges::any_of(targets,
-                               [](const auto& target) { return target.format->name == "csv"; });
+    return std::ranges::any_of(
+        targets, [](const auto& target) { return target.format->traits.fixes_columns; });
 }
 
 // One output: where its bytes go and the format that makes them.
@@ -128,7 +128,7 @@ Outputs::Outputs(const std::vector<OutputTarget>& targets,
                  std::function<void(std::string_view)> note)
     : untold_(std::move(untold)), note_(std::move(note)), has_csv_(has_csv(targets)) {
     for (const OutputTarget& target : targets) {
-        if (target.format->tells_warnings) untold_ = nullptr;
+        if (target.format->traits.tells_warnings) untold_ = nullptr;
         outputs_.push_back(std::make_unique<Output>(target));
     }
 }

@@ -23,7 +23,7 @@ struct OutputTarget {
 
 // "-" and "/dev/stdout".
 bool is_standard_output(std::string_view path);
-// True where one of them is a csv, whose columns have to be known before the first point.
+// True where columns of one of them, as of csv, have to be known before the first point.
 bool has_csv(const std::vector<OutputTarget>& targets);
 
 // Whoever read standard output has left and no other output is open: nobody wants what would come.

@@ -15,7 +15,7 @@
 #include "core/write/table_items.h"
 #include "core/write/terminal_text.h"
 #include "core/write/text_buffer.h"
-#include "core/write/writers.h"
+#include "core/write/formats.h"
 
 namespace coalprof {
 namespace {
@@ -214,8 +214,7 @@ class PlotWriter : public ResultSink {
     static std::string axis_text(double tick) { return fmt::format("{:.6g}", tick); }
 
     void put_line(std::string_view line) {
-        text_.put(line.substr(0, line.find_last_not_of(' ') + 1));
-        text_.put('\n');
+        text_.put(line.substr(0, line.find_last_not_of(' ') + 1), '\n');
     }
 
     ByteSink& out_;

@@ -17,60 +17,47 @@ std::string_view reason_of(const Reading& reading) {
     return {};
 }
 
-// Ends a list of `"key":value,` items, or an empty one.
-void close_object(TextBuffer& out) {
+// Ends a list of items that each end in a comma, or an empty one.
+void close_list(TextBuffer& out, char end = '}') {
     if (out.last() == ',')
-        out.replace_last('}');
+        out.replace_last(end);
     else
-        out.put('}');
+        out.put(end);
+}
+
+// Members of an object that is open, each with what stands before its value.
+void put_members(TextBuffer& out,
+                 std::initializer_list<std::pair<std::string_view, Value>> members) {
+    for (const auto& [before, value] : members) {
+        out.put(before);
+        put_json_value(out, value);
+    }
+    out.put('}');
 }
 
 void put_timing(TextBuffer& out, const Timing& timing) {
-    out.put(R"(,"timing":{"repeats":)");
-    out.put_integer(timing.repeats);
-    const std::array<std::pair<std::string_view, double>, 5> times{{
-        {R"(,"median_seconds":)", timing.median_seconds},
-        {R"(,"low_seconds":)", timing.low_seconds},
-        {R"(,"high_seconds":)", timing.high_seconds},
-        {R"(,"min_seconds":)", timing.min_seconds},
-        {R"(,"max_seconds":)", timing.max_seconds},
-    }};
-    for (const auto& [key, seconds] : times) {
-        out.put(key);
-        put_json_value(out, Value{seconds});
-    }
-    out.put('}');
-}
-
-void put_integer_or_null(TextBuffer& out, const std::optional<std::uint64_t>& value) {
-    if (value)
-        out.put_integer(*value);
-    else
-        out.put("null");
+    put_members(out, {{R"(,"timing":{"repeats":)", timing.repeats},
+                      {R"(,"median_seconds":)", timing.median_seconds},
+                      {R"(,"low_seconds":)", timing.low_seconds},
+                      {R"(,"high_seconds":)", timing.high_seconds},
+                      {R"(,"min_seconds":)", timing.min_seconds},
+                      {R"(,"max_seconds":)", timing.max_seconds}});
 }
 
 void put_launch(TextBuffer& out, const LaunchSettings& launch) {
-    out.put(R"(,"launch":{"architecture":)");
-    put_json_text(out, launch.architecture);
-    const std::array<std::pair<std::string_view, std::uint64_t>, 6> numbers{{
-        {R"(,"grid_blocks":)", launch.grid_blocks},
-        {R"(,"block_threads":)", launch.block_threads},
-        {R"(,"registers":)", launch.registers},
-        {R"(,"local_bytes":)", launch.local_bytes},
-        {R"(,"shared_bytes":)", launch.shared_bytes},
-        {R"(,"blocks_per_multiprocessor":)", launch.blocks_per_multiprocessor},
-    }};
-    for (const auto& [key, number] : numbers) {
-        out.put(key);
-        out.put_integer(number);
-    }
-    out.put(R"(,"occupancy":)");
-    put_json_value(out, Value{launch.occupancy});
-    out.put(R"(,"carveout_percent":)");
-    put_integer_or_null(out, launch.carveout_percent);
-    out.put(R"(,"l2_fetch_bytes":)");
-    put_integer_or_null(out, launch.l2_fetch_bytes);
-    out.put('}');
+    const auto if_known = [](const std::optional<std::uint64_t>& number) {
+        return number ? Value{*number} : Value{};
+    };
+    put_members(out, {{R"(,"launch":{"architecture":)", launch.architecture},
+                      {R"(,"grid_blocks":)", launch.grid_blocks},
+                      {R"(,"block_threads":)", launch.block_threads},
+                      {R"(,"registers":)", launch.registers},
+                      {R"(,"local_bytes":)", launch.local_bytes},
+                      {R"(,"shared_bytes":)", launch.shared_bytes},
+                      {R"(,"blocks_per_multiprocessor":)", launch.blocks_per_multiprocessor},
+                      {R"(,"occupancy":)", launch.occupancy},
+                      {R"(,"carveout_percent":)", if_known(launch.carveout_percent)},
+                      {R"(,"l2_fetch_bytes":)", if_known(launch.l2_fetch_bytes)}});
 }
 
 }  // namespace
@@ -98,7 +85,7 @@ void PointJson::put_members_and_close(TextBuffer& out, const Point& point) {
     out.put(R"(,"unavailable":{)");
     if (!nulls_.empty())
         put_unavailable(out, point.predicted, point.measured ? &*point.measured : nullptr);
-    close_object(out);
+    close_list(out);
     if (!point.instructions.empty()) put_instructions(out, point.instructions);
     if (point.timing) put_timing(out, *point.timing);
     if (point.launch) put_launch(out, *point.launch);
@@ -114,7 +101,7 @@ void PointJson::put_readings(TextBuffer& out, const Readings& readings) {
         out.put(keys_[static_cast<std::size_t>(counter)]);
         const auto* real = std::get_if<double>(&reading);
         if (const auto* integer = std::get_if<std::uint64_t>(&reading)) {
-            out.put_integer(*integer);
+            out.put(*integer);
         } else if (real && std::isfinite(*real)) {
             out.put_real(*real);
         } else {
@@ -123,14 +110,13 @@ void PointJson::put_readings(TextBuffer& out, const Readings& readings) {
         }
         out.put(',');
     });
-    close_object(out);
+    close_list(out);
 }
 
 void PointJson::put_estimates(TextBuffer& out, const Estimates& estimates) const {
     out.put(R"(,"estimates":{)");
     for (const Interval& interval : estimates.intervals) {
-        out.put(keys_[static_cast<std::size_t>(interval.counter)]);
-        out.put('[');
+        out.put(keys_[static_cast<std::size_t>(interval.counter)], '[');
         put_json_value(out, Value{interval.low});
         out.put(',');
         put_json_value(out, Value{interval.high});
@@ -138,14 +124,9 @@ void PointJson::put_estimates(TextBuffer& out, const Estimates& estimates) const
     }
     out.put(R"("limits":[)");
     for (const Limit limit : estimates.limits) {
-        out.put('"');
-        out.put(name_of(limit));
-        out.put("\",");
+        out.put('"', name_of(limit), "\",");
     }
-    if (out.last() == ',')
-        out.replace_last(']');
-    else
-        out.put(']');
+    close_list(out, ']');
     out.put('}');
 }
 
@@ -159,37 +140,32 @@ void PointJson::put_parameters(TextBuffer& out, const NamedValues& parameters) {
         put_json_value(out, value);
         out.put(',');
     }
-    close_object(out);
+    close_list(out);
 }
 
 void PointJson::put_instructions(TextBuffer& out,
                                  const std::vector<InstructionResult>& instructions) {
     out.put(R"(,"instructions":)");
+    const auto put_text = [&](std::string_view before, std::string_view text) {
+        out.put(before);
+        put_json_text(out, text);
+    };
     char before = '[';
     for (const InstructionResult& one : instructions) {
         out.put(before);
         before = ',';
-        out.put(R"({"array":)");
-        put_json_text(out, one.array);
-        out.put(R"(,"op":)");
-        put_json_text(out, one.op);
-        out.put(R"(,"type":)");
-        put_json_text(out, one.type);
-        if (!one.index.empty()) {
-            out.put(R"(,"index":)");
-            put_json_text(out, one.index);
-        }
-        if (!one.access.empty()) {
-            out.put(R"(,"access":)");
-            put_json_text(out, one.access);
-        }
+        put_text(R"({"array":)", one.array);
+        put_text(R"(,"op":)", one.op);
+        put_text(R"(,"type":)", one.type);
+        if (!one.index.empty()) put_text(R"(,"index":)", one.index);
+        if (!one.access.empty()) put_text(R"(,"access":)", one.access);
         out.put(R"(,"predicted":{)");
         nulls_.clear();
         put_readings(out, one.predicted);
         if (!nulls_.empty()) {
             out.put(R"(,"unavailable":{)");
             put_unavailable(out, one.predicted, nullptr);
-            close_object(out);
+            close_list(out);
         }
         out.put('}');
     }
@@ -204,8 +180,7 @@ void PointJson::put_unavailable(TextBuffer& out, const Readings& predicted_readi
         const std::string_view predicted = reason_of(predicted_readings[counter]);
         const std::string_view measured =
             measured_readings ? reason_of((*measured_readings)[counter]) : std::string_view{};
-        out.put(keys_[static_cast<std::size_t>(counter)]);
-        out.put('"');
+        out.put(keys_[static_cast<std::size_t>(counter)], '"');
         if (predicted.empty() || measured.empty() || predicted == measured) {
             put_reason(out, predicted.empty() ? measured : predicted);
         } else {

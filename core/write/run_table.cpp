@@ -42,41 +42,28 @@ struct KernelRow {
     bool is_known() const { return verdict != "unknown"; }
 };
 
-std::optional<double> number_parameter(const Point& point, std::string_view key) {
-    const Value* value = find_value(point.parameters, key);
-    if (!value) return std::nullopt;
-    if (const auto* real = std::get_if<double>(value)) return *real;
-    if (const auto* natural = std::get_if<std::int64_t>(value))
-        return static_cast<double>(*natural);
-    return std::nullopt;
-}
-
-std::string text_parameter(const Point& point, std::string_view key) {
-    const Value* value = find_value(point.parameters, key);
-    const auto* text = value ? std::get_if<std::string>(value) : nullptr;
-    return text ? *text : std::string();
-}
-
 void add_to_row(KernelRow& row, const Point& point) {
-    const double launches = number_parameter(point, "launches")
-                                .value_or(number_parameter(point, "counted").value_or(0));
+    const auto number = [&](std::string_view key) {
+        return number_of(find_value(point.parameters, key));
+    };
+    const double launches = number("launches").value_or(number("counted").value_or(0));
     row.launches += static_cast<std::uint64_t>(launches);
     const auto reading = [&](Counter counter) {
         return point.measured ? number_or((*point.measured)[counter], 0) : 0.0;
     };
-    row.seconds += number_parameter(point, "total_seconds").value_or(0);
-    const double cost = number_parameter(point, "cost_seconds").value_or(-1);
+    row.seconds += number("total_seconds").value_or(0);
+    const double cost = number("cost_seconds").value_or(-1);
     if (cost >= 0) row.cost_seconds = std::max(0.0, row.cost_seconds) + cost;
     // Without counters each shape has the same weight.
     const double sectors = std::max(
         1.0, launches * (reading(Counter::load_sectors) + reading(Counter::store_sectors)));
-    if (const auto excess = number_parameter(point, "excess")) {
+    if (const auto excess = number("excess")) {
         row.sectors += sectors;
         row.ideal_sectors += sectors / (1 + *excess);
     }
     const double weight = cost >= 0 ? cost : row.excess();
     if (row.verdict.empty() || weight > row.worst) {
-        row.verdict = text_parameter(point, "verdict");
+        row.verdict = text_of(point.parameters, "verdict");
         row.worst = weight;
     }
 }
@@ -98,7 +85,7 @@ std::vector<KernelRow> kernel_rows(const std::vector<Point>& points, bool folds)
     std::vector<KernelRow> rows;
     for (const Point& point : points) {
         if (!find_value(point.parameters, "verdict")) continue;
-        const std::string name = folds ? text_parameter(point, "kernel") : point.name;
+        const std::string name = folds ? text_of(point.parameters, "kernel") : point.name;
         auto row = std::ranges::find(rows, name, &KernelRow::name);
         if (row == rows.end()) {
             rows.emplace_back().name = name;

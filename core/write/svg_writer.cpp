@@ -14,7 +14,7 @@
 #include "core/write/number_text.h"
 #include "core/write/table_items.h"
 #include "core/write/text_buffer.h"
-#include "core/write/writers.h"
+#include "core/write/formats.h"
 #include "core/write/xml_text.h"
 
 namespace coalprof {
@@ -318,8 +318,7 @@ class SvgWriter : public ResultSink {
             fmt::format("<rect class=\"back\" width=\"{:.0f}\" height=\"{:.0f}\"/>\n"
                         "<text class=\"head\" x=\"16\" y=\"24\">{}</text>\n",
                         svg_width, height + 8, title));
-        text_.put(body);
-        text_.put("</svg>\n");
+        text_.put(body, "</svg>\n");
     }
 
     ByteSink& out_;

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "core/text/describe.h"
+#include "core/text/name_list.h"
 #include "core/write/columns.h"
 #include "core/write/parameter_costs.h"
 
@@ -183,11 +184,12 @@ class CostComparison {
     std::string of_ends() const {
         const auto end = [&](auto at) {
             const auto i = static_cast<std::size_t>(at - ratios_.begin());
-            std::string name;
-            for (const std::string& key : keys_)
-                name += fmt::format("{}{} {}", name.empty() ? "" : ", ", shown(key),
-                                    value_name(value_of(i, key)));
-            return ValueCost{Value(name), ratios_[i]};
+            return ValueCost{joined(keys_,
+                                    [&](const std::string& key) {
+                                        return fmt::format("{} {}", shown(key),
+                                                           value_name(value_of(i, key)));
+                                    }),
+                             ratios_[i]};
         };
         return sentence_of(
             "", noun_, !has_one_ideal_,

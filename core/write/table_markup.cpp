@@ -75,24 +75,20 @@ class MarkdownTables : public TableRenderer {
         if (!table.above.empty() && is_begun_) out.put('\n');
         for (const std::string& line : table.above) {
             const std::string_view bold = is_begun_ ? "" : "**";
-            put_parts(out, {bold, markdown_text(line), bold, "\n\n"});
+            out.put(bold, markdown_text(line), bold, "\n\n");
             is_begun_ = true;
         }
-        if (!table.facts.empty()) put_parts(out, {markdown_text(table.facts), ".\n\n"});
+        if (!table.facts.empty()) out.put(markdown_text(table.facts), ".\n\n");
         if (!table.columns.empty()) put_rows(out, table);
         if (!table.notes.empty()) out.put('\n');
         for (const TableNote& note : table.notes)
             if (note.rank == TableNote::Rank::verdict)
-                put_parts(out, {"**", markdown_text(note.text), "**\n\n"});
+                out.put("**", markdown_text(note.text), "**\n\n");
             else
-                put_parts(out, {"- ", markdown_text(note.text), "\n"});
+                out.put("- ", markdown_text(note.text), "\n");
     }
 
  private:
-    static void put_parts(TextBuffer& out, std::initializer_list<std::string_view> parts) {
-        for (const std::string_view part : parts) out.put(part);
-    }
-
     void put_rows(TextBuffer& out, const Table& table) {
         std::string heading = "|";
         std::string rule = "\n|";
@@ -104,9 +100,9 @@ class MarkdownTables : public TableRenderer {
         if (heading != heading_ || !table.facts.empty()) out.put(heading);
         heading_ = std::move(heading);
         for (const TableRow& row : table.rows) {
-            put_parts(out, {"| ", markdown_text(with_group(row)), " |"});
+            out.put("| ", markdown_text(with_group(row)), " |");
             for (std::size_t k = 1; k < row.cells.size(); ++k)
-                put_parts(out, {" ", markdown_text(row.cells[k].text), " |"});
+                out.put(" ", markdown_text(row.cells[k].text), " |");
             out.put('\n');
         }
     }

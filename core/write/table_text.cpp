@@ -73,15 +73,13 @@ class TextTables : public TableRenderer {
         for (std::size_t which = 0; which < TableColumn{}.heading.size(); ++which)
             heading += heading_line(table.columns, widths, which);
         if (heading != heading_ || !table.facts.empty()) {
-            out.put('\n');
-            out.put(heading);
+            out.put('\n', heading);
         }
         heading_ = std::move(heading);
         std::string_view group;
         for (const TableRow& row : table.rows) {
             if (row.group != group && !row.group.empty()) {
-                out.put(row.group);
-                out.put('\n');
+                out.put(row.group, '\n');
             }
             group = row.group;
             put_row(out, table.columns, row, widths);
@@ -172,8 +170,7 @@ class TextTables : public TableRenderer {
                 out.fill(owed, ' ');
                 owed = 0;
                 const std::string_view color = style_.color ? color_of(cell.shade) : "";
-                out.put(color);
-                out.put(cell.text);
+                out.put(color, cell.text);
                 if (!color.empty()) out.put("\033[0m");
             }
             owed += gap_columns + (columns[k].is_left_aligned ? padding : 0);

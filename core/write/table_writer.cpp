@@ -10,7 +10,7 @@
 #include "core/write/table_notes.h"
 #include "core/write/table_renderers.h"
 #include "core/write/table_title.h"
-#include "core/write/writers.h"
+#include "core/write/formats.h"
 
 namespace coalprof {
 namespace {

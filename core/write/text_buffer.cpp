@@ -13,12 +13,12 @@ constexpr std::size_t known_bits = 10;  // 40 KiB; the ratios of random warps nu
 
 }  // namespace
 
-void TextBuffer::put_integer(std::uint64_t value) {
+void TextBuffer::put(std::uint64_t value) {
     const fmt::format_int digits(value);
     put(std::string_view(digits.data(), digits.size()));
 }
 
-void TextBuffer::put_integer(std::int64_t value) {
+void TextBuffer::put(std::int64_t value) {
     const fmt::format_int digits(value);
     put(std::string_view(digits.data(), digits.size()));
 }
@@ -28,7 +28,7 @@ void TextBuffer::put_real(double value) {
     constexpr double exact_integers = 1e15;
     if (value >= 0 && value < exact_integers && !std::signbit(value)) {
         const auto whole = static_cast<std::uint64_t>(value);
-        if (static_cast<double>(whole) == value) return put_integer(whole);
+        if (static_cast<double>(whole) == value) return put(whole);
     }
     KnownReal& known = known_real(value);
     if (known.value != value) {

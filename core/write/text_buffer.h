@@ -31,8 +31,11 @@ class TextBuffer {
         if (count > 0) std::memset(bytes_.get() + size_, c, count);
         size_ += count;
     }
-    void put_integer(std::uint64_t value);
-    void put_integer(std::int64_t value);
+    void put(std::uint64_t value);
+    void put(std::int64_t value);
+    // Several parts, one behind the other.
+    template <typename... Parts>
+    requires(sizeof...(Parts) > 1) void put(const Parts&... parts) { (put(parts), ...); }
     // The shortest digits that read back as the same number; `value` must be finite.
     void put_real(double value);
 

@@ -4,16 +4,30 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "core/count/coalescer.h"
+#include "core/explain/drawing.h"
 #include "core/explain/launch_warps.h"
 #include "core/explain/reasons.h"
 #include "core/machine/machine.h"
 #include "core/pattern/catalog.h"
 #include "core/text/error.h"
+
+namespace coalprof {
+
+inline std::string draw(const Explanation& explanation, const ExplainStyle& style) {
+    return text_of(lines_of(explanation, style), style.color);
+}
+inline std::string explain(const Plan& plan, const Machine& machine, const ExplainStyle& style,
+                           std::optional<std::uint64_t> warp = {}) {
+    return draw(explanation_of(plan, machine, warp), style);
+}
+
+}  // namespace coalprof
 
 namespace coalprof::explain_cases {
 

@@ -5,8 +5,8 @@
 
 #include "core/text/error.h"
 #include "core/write/collecting_sink.h"
+#include "core/write/formats.h"
 #include "core/write/synthetic.h"
-#include "core/write/writers.h"
 
 namespace coalprof {
 namespace {
@@ -23,7 +23,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 std::string csv_of(const std::vector<Point>& points, const ResultHead& head = {}) {
     CollectingSink sink;
-    const auto writer = make_csv(sink, {});
+    const auto writer = find_format("csv").make_writer(sink, {});
     writer->begin(head);
     for (const Point& point : points) writer->point(point);
     writer->finish({});
@@ -102,7 +102,7 @@ TEST(Csv, the_caller_may_fix_the_counters) {
 
 TEST(Csv, a_counter_that_comes_too_late_for_a_column_is_an_error_not_a_loss) {
     CollectingSink sink;
-    const auto writer = make_csv(sink, {});
+    const auto writer = find_format("csv").make_writer(sink, {});
     writer->begin({});
     for (int i = 0; i < 1000; ++i) writer->point(named("a"));
     Point late = named("late");
@@ -121,7 +121,7 @@ TEST(Csv, an_empty_result_is_a_header) { EXPECT_EQ(csv_of({}), "name,failure\n")
 
 TEST(Csv, streams) {
     CollectingSink sink;
-    const auto writer = make_csv(sink, {});
+    const auto writer = find_format("csv").make_writer(sink, {});
     writer->begin({});
     for (int i = 0; i < 100'000; ++i) writer->point(named("a"));
     EXPECT_GT(sink.writes.size(), 5u);  // 100,000 rows of 5 bytes in blocks of 64 KiB

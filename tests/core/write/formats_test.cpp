@@ -3,9 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <fstream>
 #include <set>
+#include <sstream>
 
 #include "core/text/error.h"
+#include "test_data.h"
 
 namespace coalprof {
 namespace {
@@ -37,6 +41,29 @@ TEST(Formats, names_and_suffixes_are_each_used_once) {
         for (const std::string_view suffix : format.suffixes)
             EXPECT_TRUE(suffix.empty() || seen.insert(suffix).second) << suffix;
     }
+}
+
+// The table of docs/result-file.md, written where COALPROF_UPDATE_DOCS is set.
+TEST(Formats, are_listed_in_the_guide) {
+    std::string table = "| format | suffixes | for |\n|---|---|---|\n";
+    for (const Format& format : all_formats()) {
+        std::string suffixes;
+        for (const std::string_view suffix : format.suffixes)
+            if (!suffix.empty())
+                suffixes.append(suffixes.empty() ? "`" : ", `").append(suffix).append("`");
+        table.append("| `").append(format.name).append("` | ").append(suffixes).append(" | ");
+        table.append(format.purpose).append(" |\n");
+    }
+    const std::string path = test_data_folder() + "/../../docs/result-file.md";
+    std::ostringstream read;
+    read << std::ifstream(path).rdbuf();
+    std::string guide = read.str();
+    if (std::getenv("COALPROF_UPDATE_DOCS") != nullptr) {
+        const std::size_t begin = guide.find("| format |");
+        guide.replace(begin, guide.find("\n\n", begin) + 1 - begin, table);
+        std::ofstream(path) << guide;
+    }
+    EXPECT_THAT(guide, HasSubstr("\n\n" + table + "\n"));
 }
 
 TEST(Formats, are_found_by_name) {

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/write/collecting_sink.h"
+#include "core/write/formats.h"
 #include "core/write/synthetic.h"
-#include "core/write/writers.h"
 
 namespace coalprof {
 namespace {
@@ -16,7 +16,7 @@ using nlohmann::json;
 json document_of(const std::vector<Point>& points, const ResultHead& head = synthetic::head(),
                  const ResultTail& tail = {}) {
     CollectingSink sink;
-    const auto writer = make_json(sink, {});
+    const auto writer = find_format("json").make_writer(sink, {});
     writer->begin(head);
     for (const Point& point : points) writer->point(point);
     writer->finish(tail);
@@ -137,7 +137,7 @@ TEST(Json, warnings_name_their_point_or_null) {
 
 TEST(Json, streams) {
     CollectingSink sink;
-    const auto writer = make_json(sink, {});
+    const auto writer = find_format("json").make_writer(sink, {});
     writer->begin(synthetic::head());
     const Point point = synthetic::point(0);
     for (int i = 0; i < 1000; ++i) writer->point(point);
@@ -146,7 +146,7 @@ TEST(Json, streams) {
 
 TEST(Jsonl, every_line_says_what_it_belongs_to) {
     CollectingSink sink;
-    const auto writer = make_jsonl(sink, {});
+    const auto writer = find_format("jsonl").make_writer(sink, {});
     writer->begin(synthetic::head());
     writer->point(synthetic::point(0));
     writer->point(synthetic::failed_point(1));
@@ -171,7 +171,7 @@ TEST(Jsonl, repeats_of_the_sweep_only_what_is_short) {
     ResultHead head = synthetic::head();
     head.sweep.more = {{"formula.a", std::string(1000, 'i')}};
     CollectingSink sink;
-    const auto writer = make_jsonl(sink, {});
+    const auto writer = find_format("jsonl").make_writer(sink, {});
     writer->begin(head);
     writer->point(synthetic::point(0));
     writer->point(synthetic::point(1));
@@ -183,7 +183,7 @@ TEST(Jsonl, repeats_of_the_sweep_only_what_is_short) {
 
 TEST(Jsonl, of_no_points_is_one_line_with_the_head_and_the_end) {
     CollectingSink sink;
-    const auto writer = make_jsonl(sink, {});
+    const auto writer = find_format("jsonl").make_writer(sink, {});
     writer->begin(synthetic::head());
     writer->finish({.status = Status::interrupted});
     const std::vector<json> lines = parsed_lines(sink.text());
@@ -194,7 +194,7 @@ TEST(Jsonl, of_no_points_is_one_line_with_the_head_and_the_end) {
 
 TEST(Jsonl, points_equal_those_of_json) {
     CollectingSink sink;
-    const auto writer = make_jsonl(sink, {});
+    const auto writer = find_format("jsonl").make_writer(sink, {});
     writer->begin(synthetic::head());
     writer->point(synthetic::point(1));
     writer->finish({});
@@ -205,7 +205,7 @@ TEST(Jsonl, points_equal_those_of_json) {
 
 TEST(Jsonl, a_reader_gets_each_line_as_its_point_is_finished) {
     CollectingSink sink(true);
-    const auto writer = make_jsonl(sink, {});
+    const auto writer = find_format("jsonl").make_writer(sink, {});
     writer->begin(synthetic::head());
     for (std::size_t i = 1; i <= 3; ++i) {
         writer->point(synthetic::point(0));
@@ -216,7 +216,7 @@ TEST(Jsonl, a_reader_gets_each_line_as_its_point_is_finished) {
 
 TEST(Jsonl, a_file_gets_large_blocks) {
     CollectingSink sink(false);
-    const auto writer = make_jsonl(sink, {});
+    const auto writer = find_format("jsonl").make_writer(sink, {});
     writer->begin(synthetic::head());
     for (std::size_t i = 1; i <= 3; ++i) writer->point(synthetic::point(0));
     EXPECT_EQ(sink.writes.size(), 0u);

@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "core/text/utf8.h"
-#include "core/write/writers.h"
+#include "core/write/formats.h"
 
 namespace coalprof {
 namespace {
@@ -41,7 +41,8 @@ Point kernel_point(const std::string& name, const std::string& grid, std::int64_
 std::string run_table_of(const std::vector<Point>& points, const ResultTail& tail = {},
                          bool all = false) {
     TextSink text;
-    const auto table = make_table(text, {.width = 80, .ascii = true, .explains_all = all});
+    const auto table =
+        find_format("table").make_writer(text, {.width = 80, .ascii = true, .explains_all = all});
     ResultHead head;
     head.sweep = {.pattern = "run", .file = "./app", .parameter = "kernel"};
     head.backend = "device";

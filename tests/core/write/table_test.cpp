@@ -7,9 +7,9 @@
 
 #include "core/text/utf8.h"
 #include "core/write/collecting_sink.h"
+#include "core/write/formats.h"
 #include "core/write/synthetic.h"
 #include "core/write/terminal_text.h"
-#include "core/write/writers.h"
 
 namespace coalprof {
 namespace {
@@ -20,7 +20,7 @@ using testing::Not;
 std::string table_of(const std::vector<Point>& points, const TableStyle& style = {},
                      const ResultHead& head = synthetic::head(), const ResultTail& tail = {}) {
     CollectingSink sink;
-    const auto writer = make_table(sink, style);
+    const auto writer = find_format("table").make_writer(sink, style);
     writer->begin(head);
     for (const Point& point : points) writer->point(point);
     writer->finish(tail);
@@ -323,7 +323,7 @@ TEST(Table, one_number_of_two_parameters_is_a_table_of_one_by_the_other) {
                                 "     4    4   40\n"));
     EXPECT_THAT(text, HasSubstr("loads: sectors\n"));
     CollectingSink sink;
-    const auto writer = make_latex(sink, {});
+    const auto writer = find_format("latex").make_writer(sink, {});
     writer->begin(head_for_sectors());
     for (const Point& point : points) writer->point(point);
     writer->finish({});
@@ -562,7 +562,7 @@ TEST(Table, a_full_page_alone_is_every_row) {
 
 TEST(Table, pages_stream_and_repeat_no_heading) {
     CollectingSink sink;
-    const auto writer = make_table(sink, {});
+    const auto writer = find_format("table").make_writer(sink, {});
     writer->begin({});
     for (std::uint64_t i = 0; i < 20'000; ++i) writer->point(predicted_load("warp", 1 + i % 32));
     EXPECT_GT(sink.writes.size(), 10u);

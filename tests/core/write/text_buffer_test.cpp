@@ -21,9 +21,9 @@ std::string printed(double value) {
 
 TEST(TextBuffer, prints_integers_in_full) {
     TextBuffer text;
-    text.put_integer(std::numeric_limits<std::uint64_t>::max());
+    text.put(std::numeric_limits<std::uint64_t>::max());
     text.put(' ');
-    text.put_integer(std::numeric_limits<std::int64_t>::min());
+    text.put(std::numeric_limits<std::int64_t>::min());
     EXPECT_EQ(text.view(), "18446744073709551615 -9223372036854775808");
 }
 
