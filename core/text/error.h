@@ -34,8 +34,8 @@ class Error : public std::runtime_error {
     ExitCode code_;
 };
 
-// An error in the user's input: a sentence, a hint, and perhaps the offending text with the position
-// of a caret below it (npos: no caret). All are shown; see describe().
+// An error in the user's input: a sentence, a hint, and perhaps the offending text with the
+// position of a caret below it (npos: no caret). All are shown; see describe().
 class UsageError : public Error {
  public:
     static constexpr std::size_t no_caret = std::string_view::npos;

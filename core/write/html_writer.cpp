@@ -9,6 +9,7 @@
 #include "core/pattern/launch_options.h"
 #include "core/text/describe.h"
 #include "core/write/columns.h"
+#include "core/write/formats.h"
 #include "core/write/json_tree.h"
 #include "core/write/page.h"
 #include "core/write/result_columns.h"
@@ -19,7 +20,6 @@
 #include "core/write/table_renderers.h"
 #include "core/write/text_buffer.h"
 #include "core/write/warp_shapes.h"
-#include "core/write/formats.h"
 #include "core/write/xml_text.h"
 
 namespace coalprof {

@@ -7,10 +7,10 @@
 // is that point's, and each point says its own as a parameter.
 #include <optional>
 
+#include "core/write/formats.h"
 #include "core/write/json_text.h"
 #include "core/write/origin.h"
 #include "core/write/point_json.h"
-#include "core/write/formats.h"
 
 namespace coalprof {
 namespace {

@@ -12,11 +12,11 @@
 
 #include "core/text/describe.h"
 #include "core/text/units.h"
+#include "core/write/formats.h"
 #include "core/write/origin.h"
 #include "core/write/result_columns.h"
 #include "core/write/source_text.h"
 #include "core/write/text_buffer.h"
-#include "core/write/formats.h"
 
 namespace coalprof {
 namespace {

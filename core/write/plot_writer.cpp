@@ -10,12 +10,12 @@
 #include "core/text/describe.h"
 #include "core/text/utf8.h"
 #include "core/write/curves.h"
+#include "core/write/formats.h"
 #include "core/write/labels.h"
 #include "core/write/number_text.h"
 #include "core/write/table_items.h"
 #include "core/write/terminal_text.h"
 #include "core/write/text_buffer.h"
-#include "core/write/formats.h"
 
 namespace coalprof {
 namespace {

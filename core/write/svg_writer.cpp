@@ -10,11 +10,11 @@
 #include "core/text/describe.h"
 #include "core/text/units.h"
 #include "core/write/curves.h"
+#include "core/write/formats.h"
 #include "core/write/labels.h"
 #include "core/write/number_text.h"
 #include "core/write/table_items.h"
 #include "core/write/text_buffer.h"
-#include "core/write/formats.h"
 #include "core/write/xml_text.h"
 
 namespace coalprof {

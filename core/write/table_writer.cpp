@@ -5,12 +5,12 @@
 
 #include "core/write/columns.h"
 #include "core/write/cross_table.h"
+#include "core/write/formats.h"
 #include "core/write/run_table.h"
 #include "core/write/table_maker.h"
 #include "core/write/table_notes.h"
 #include "core/write/table_renderers.h"
 #include "core/write/table_title.h"
-#include "core/write/formats.h"
 
 namespace coalprof {
 namespace {
