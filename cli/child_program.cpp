@@ -123,7 +123,7 @@ int run_program(const std::vector<std::string>& words, const Variables& added,
     std::vector<std::string> environment = environment_with(added);
     const SpawnAttributes attributes;
     const SpawnActions actions(output);
-    // Where whoever started us has it ignored, the system keeps no exit code.
+    // The system keeps no exit code where the parent process has it ignored.
     std::signal(SIGCHLD, SIG_DFL);
     pid_t child = 0;
     const int error =

@@ -1,5 +1,5 @@
-// `coalprof devices` and `coalprof doctor`: what is there, and what stands in the way. Both answer
-// on a machine without a GPU.
+// `coalprof devices` and `coalprof doctor`: the GPUs, and obstacles to measuring. Both answer on a
+// machine without a GPU.
 #include <fmt/format.h>
 
 #include <algorithm>

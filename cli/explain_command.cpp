@@ -60,7 +60,7 @@ void refuse_axes(const Sweep& sweep) {
                             find_launch_option(axis.key)->name(), axis.values.size()));
 }
 
-// The drawing is what `table` means here; svg and html are its pictures.
+// `table` means the drawing here; svg and html are pictures of it.
 void refuse_format(const Format& format) {
     for (const std::string_view name : {"table", "json", "svg", "html"})
         if (format.name == name) return;
@@ -82,7 +82,7 @@ struct ChosenPlan {
     std::string why;  // this value; empty: it was given, or all cost the same
 };
 
-// The value of the sweep that costs most, the first of several: it shows what the pattern is about.
+// The value of the sweep that costs most, the first of several: it shows the pattern best.
 ChosenPlan costliest(const SweepPoints& points, const PatternInfo& pattern,
                      const Machine& machine) {
     const Predictor predictor(machine);

@@ -27,7 +27,7 @@ struct FormulaCommand {
     OutputOptions output;
 };
 
-// A --var that no formula has would change nothing, and nobody would see it.
+// A --var that no formula has would silently change nothing.
 void require_that_all_occur(const std::vector<FormulaParameter>& typed,
                             const std::vector<SavedFormula>& formulas, const std::string& file) {
     for (const FormulaParameter& parameter : typed) {

@@ -27,8 +27,8 @@ struct FormulaOptions {
 // The formula that was typed. Machines are left out. Throws UsageError.
 FormulaSweep sweep_of(const FormulaOptions& formula, const SweepOptions& options);
 
-// A saved formula, with what was typed: options that `command` was given and the values of
-// `typed` parameters win over the file's. Machines are left out. Throws UsageError.
+// A saved formula; options that `command` was given and the values of `typed` parameters override
+// the file's. Machines are left out. Throws UsageError.
 FormulaSweep sweep_of(const SavedFormula& saved, const FormulaOptions& typed,
                       const SweepOptions& options, const CLI::App& command);
 

@@ -111,7 +111,7 @@ ExitCode BudgetedRun::judged(ExitCode code) {
     const GateReport report = std::move(*judge_).report();
     if (report.code() == ExitCode::done) return code;
     print_err(gate_text(report));
-    // A budget is what the run was made for; a signal or an output that failed ends it before.
+    // A budget is the purpose of the run; a signal or an output that failed ends it before.
     const bool has_ended_well =
         code == ExitCode::done || code == ExitCode::partial || code == ExitCode::environment;
     return has_ended_well ? report.code() : code;

@@ -1,5 +1,5 @@
-// Budgets on the command line, and where a report of a gate goes: what `compare`, `check` and
-// sweeps with budgets share.
+// Budgets on the command line, and the output of a gate's report, shared by `compare`, `check` and
+// sweeps with budgets.
 #pragma once
 
 #include <CLI/CLI.hpp>

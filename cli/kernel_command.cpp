@@ -142,7 +142,7 @@ ResultHead head_of_kernel(const KernelCommand& command, const Invocation& invoca
     return head;
 }
 
-// Every launch on every machine, to `sink`; what is said of the whole result.
+// Every launch on every machine, to `sink`; collects the sentences about the whole result.
 class KernelRun {
  public:
     KernelRun(const KernelCommand& command, std::string_view bytes, ResultSink& sink,

@@ -1,4 +1,4 @@
-// Commands that list what there is: patterns, counters, machines.
+// Commands that list patterns, counters and machines.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -65,7 +65,7 @@ std::vector<NvprofName> nvprof_names_of(Counter counter, std::string_view word) 
     return names;
 }
 
-// Those that have the word in what is said of them; all of them without one.
+// Those with the word in their key or text; all of them without one.
 std::vector<CounterInfo> counters_with(std::string_view word) {
     const auto is_called_so = [&](Counter counter) {
         const std::vector<NvprofName> names = nvprof_names_of(counter, word);

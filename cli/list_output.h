@@ -28,7 +28,7 @@ struct Listing {
 ExitCode print_listing(const std::function<Listing()>& make, const OutputOptions& output,
                        const Invocation& invocation);
 
-// A command that prints what `make` lists.
+// A command that prints the listing of `make`.
 CLI::App& add_list(CLI::App& app, Invocation& invocation, const char* name, const char* help,
                    const std::function<Listing()>& make);
 

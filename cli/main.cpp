@@ -1,5 +1,5 @@
-// coalprof: the pipeline on one screen. What can go wrong is thrown where it is known and said
-// here, once.
+// coalprof: the pipeline on one screen. Errors are thrown where they are known and printed here,
+// once.
 #include <fmt/core.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -25,7 +25,7 @@ namespace {
 
 using coalprof::ExitCode;
 
-// Without a command: what to try first.
+// Printed without a command: examples to try first.
 constexpr const char* first_screen =
     "coalprof: how NVIDIA GPUs coalesce memory accesses, predicted and measured\n\n"
     "  coalprof offset                      what misaligned starts cost\n"
@@ -65,7 +65,7 @@ int end_with(ExitCode code) noexcept {
     return code_of_program && *code_of_program != 0 ? *code_of_program : static_cast<int>(code);
 }
 
-// Takes no memory: there is none. Answers the exit code.
+// Works without free memory. Returns the exit code.
 int say_out_of_memory() noexcept {
     rusage usage{};
     ::getrusage(RUSAGE_SELF, &usage);

@@ -1,5 +1,5 @@
 // `coalprof occupancy`: how many blocks of a kernel run at once on a multiprocessor, what stops the
-// next one, and which block sizes do best.
+// next one, and the best block sizes.
 #include <fmt/format.h>
 
 #include "cli/invocation.h"

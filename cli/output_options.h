@@ -19,7 +19,7 @@ struct LookOptions {
 
     void add_to(CLI::App& command);
     // Throws UsageError for an unknown choice.
-    void check() const;  // throws UsageError where --color is none
+    void check() const;  // throws UsageError for an unknown --color
     TableStyle style() const;
 };
 
@@ -67,7 +67,7 @@ struct OutputOptions {
 
     // All but the view, which results with points have.
     void add_to(CLI::App& command);
-    // For commands that print no result: of what add_to() added, only these formats.
+    // For commands that print no result: keeps only these of the formats that add_to() added.
     static void offer_only(CLI::App& command, std::string_view formats);
     // For a command whose table goes to standard error: the help of add_to() says so.
     static void tell_of_standard_error(CLI::App& command);

@@ -276,7 +276,7 @@ std::string help_of(const CLI::App& command) {
 bool parse_command_line(CLI::App& app, const std::vector<std::string>& argv) {
     std::vector<std::string> words(argv.begin() + std::min<std::ptrdiff_t>(1, std::ssize(argv)),
                                    argv.end());
-    // Ends the options before the command, of which there are none.
+    // `--` ends the options before the command; there are none.
     if (!words.empty() && words.front() == "--") words.erase(words.begin());
     if (const auto wish = wish_for_version(words)) {
         print_out(*wish == VersionWish::in_full ? build_text() : app.version() + "\n");

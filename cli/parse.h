@@ -16,7 +16,7 @@ bool parse_command_line(CLI::App& app, const std::vector<std::string>& argv);
 // Throws the UsageError for a word that names no command of `app`.
 [[noreturn]] void refuse_command(const CLI::App& app, const std::string& typed);
 
-// The command of this name; nullptr where there is none.
+// The command of this name; nullptr: not found.
 const CLI::App* find_command(const CLI::App& app, std::string_view name);
 // The same, coalprof itself for an empty name; throws as refuse_command() does.
 const CLI::App& command_or_app(const CLI::App& app, const std::string& name);
@@ -31,11 +31,10 @@ CLI::Option* add_threads_to(CLI::App& command);
 
 // Suggestions for a word that a command does not take.
 
-// A command line as a shell takes it back: what a hint shows can be typed. `words` begin with the
-// command.
+// A command line quoted for a shell, so that a hint can be typed. `words` begin with the command.
 std::string typed_again(const std::vector<std::string>& words);
 
-// Another way to get what an option that `command` lacks promises; empty where none is known.
+// Another way to get the effect of an option that `command` lacks; empty where none is known.
 std::string hint_for_option(const CLI::App& command, std::string_view option);
 
 // Where the argument that `command` does not take belongs; empty where nothing is known.

@@ -17,7 +17,7 @@ struct PatternCommand {
 };
 
 // With every word of the option that the pattern compares, where none was chosen and all of them
-// fit what was.
+// fit the other options.
 Sweep sweep_of(const PatternInfo& pattern, SweepOptions options) {
     const LaunchOption* compared = find_launch_option(pattern.compares);
     if (!compared || !options.typed[compared->key].empty()) return options.sweep_of(pattern);

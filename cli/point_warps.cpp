@@ -73,7 +73,7 @@ constexpr std::size_t most_drawn = 32;
 
 std::optional<Plan> plan_of_formula(const ResultHead& head, const NamedValues& parameters,
                                     const Machine& machine) {
-    constexpr std::size_t most_text = 500;  // of what takes long to evaluate there would be many
+    constexpr std::size_t most_text = 500;  // longer formulas take long to evaluate
     if (head.sweep.formula.empty() || head.sweep.formula.size() > most_text ||
         !head.sweep.file.empty())
         return std::nullopt;

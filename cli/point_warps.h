@@ -1,4 +1,4 @@
-// The warp that `explain` draws of a point, made anew from what a result says of it.
+// The warp that `explain` draws of a point, made anew from the point's parameters.
 #pragma once
 
 #include "core/write/point_warp.h"

@@ -57,7 +57,7 @@ void erase_status() noexcept {
 void print_out(std::string_view text) {
     try {
         StandardOutput().write(text);
-    } catch (const ReaderGone&) {  // whoever wants no more has had enough
+    } catch (const ReaderGone&) {  // the reader wants no more
     }
 }
 

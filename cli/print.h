@@ -7,8 +7,8 @@
 
 namespace coalprof {
 
-// Throws Error (ExitCode::output). A reader that has left is none: the command goes on, and its
-// exit code says what it found.
+// Throws Error (ExitCode::output). A reader that stopped reading is no error: the command goes on,
+// and its exit code is that of its work.
 void print_out(std::string_view text);
 // Columns of the terminal on this descriptor: from COLUMNS, else the terminal, else 80.
 std::size_t terminal_width(int descriptor);

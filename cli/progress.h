@@ -59,7 +59,7 @@ class Progress : public ResultSink {
     std::optional<StatusLine> status_;
 };
 
-// -v: what is done and how long it takes, on standard error.
+// -v: steps and their durations, on standard error.
 
 // While this lives each step is printed when it ends; steps of which there are many are summed up
 // at the end. One at a time.

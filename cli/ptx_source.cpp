@@ -27,7 +27,7 @@ namespace coalprof {
 
 namespace {
 
-// Programs with hundreds of kernels have tens of MiB; PTX beyond is nobody's.
+// Programs with hundreds of kernels have tens of MiB of PTX; none has more than this.
 constexpr std::size_t most_file_bytes = std::size_t{1} << 29;
 
 // A comment may stand before the first directive.
@@ -149,7 +149,7 @@ std::string resources_of(const std::string& path) {
     stop_if_asked();
     if (code != 0)
         throw Error(fmt::format("cuobjdump could not read {}", shown(path)), ExitCode::usage);
-    // Kernels of 200 bytes each: 80,000 of them. What prints more is no list of kernels.
+    // Kernels of 200 bytes each: 80,000 of them. Longer output is no list of kernels.
     constexpr std::size_t most_output_bytes = 16 << 20;
     const auto text = read_whole(*open_own_bytes(output), most_output_bytes);
     if (!text)

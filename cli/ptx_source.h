@@ -1,5 +1,5 @@
-// The PTX of what a user names: PTX itself, CUDA source that nvcc compiles, or a program, library,
-// object or fat binary that holds PTX.
+// The PTX of a file that a user names: PTX itself, CUDA source that nvcc compiles, or a program,
+// library, object or fat binary that holds PTX.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct PtxSource {
 struct PtxTexts {
     std::vector<std::string> made;        // texts that were unpacked or compiled
     std::vector<std::string_view> texts;  // in `made` or the file; of a program one for each part
-    std::string cuda;  // the CUDA source they were compiled from; empty: there is none
+    std::string cuda;                     // the CUDA source they were compiled from; empty: none
 };
 
 // The bytes of the file. Throws UsageError, Stopped.
@@ -44,7 +44,7 @@ struct CubinKernel {
 // them: printable() belongs before a terminal.
 std::vector<CubinKernel> read_cubin(const std::string& path);
 
-// The kernels in what `cuobjdump --dump-resource-usage` prints.
+// The kernels in the output of `cuobjdump --dump-resource-usage`.
 std::vector<CubinKernel> kernels_in(const std::string& resource_usage);
 
 }  // namespace coalprof

@@ -116,7 +116,7 @@ ExitCode run_joined(const ReportCommand& command, const std::vector<OutputTarget
 
 ExitCode run_report(const ReportCommand& command) {
     std::vector<OutputTarget> targets = command.output.targets();
-    // A table of several there is not; nobody asked for one where files were named.
+    // Several results have no common table; with files named, none is printed.
     if (command.files.size() > 1 && !command.output.files.empty() &&
         !command.output.names_standard_output())
         std::erase_if(targets,

@@ -29,8 +29,8 @@ ResultHead head_of(const std::vector<std::string>& argv) {
 
 namespace {
 
-// "rules measured", or what is so of each: "rules documented, not measured (c870, c1060); rules
-// measured (h200)".
+// "rules measured", or by machine: "rules documented, not measured (c870, c1060); rules measured
+// (h200)".
 std::string evidence_of(const std::vector<Machine>& machines) {
     std::vector<std::pair<std::string, std::string>> groups;  // evidence, names
     for (const Machine& machine : machines) {

@@ -9,7 +9,7 @@
 
 namespace coalprof {
 
-// Version, command line, time and what of the environment matters.
+// Version, command line, time and the environment variables that matter.
 ResultHead head_of(const std::vector<std::string>& argv);
 MachineFacts describe_machines(const std::vector<Machine>& machines);
 

@@ -174,7 +174,7 @@ void check(const RunCommand& command, const Invocation& invocation) {
             "it is found anywhere in a name: 'gemm' alone, or 'gemm.*f32' with .* for any text");
 }
 
-// Standard output is the program's: what is for it goes to standard error, unless -o names it.
+// Standard output is the program's: our results go to standard error, unless -o names it.
 std::vector<OutputTarget> targets_of(const RunCommand& command) {
     OutputOptions output = command.output;
     // The page of a program that is built here shows its source.
@@ -276,7 +276,7 @@ struct ProgramRuns {
     std::vector<Warning> failures;  // of runs after the first: not made, or ended in another way
 };
 
-// Runs the program once more for its lines. Its exit code, which nobody waits for, unless a signal
+// Runs the program once more for its lines. Returns its exit code, which counts only if a signal
 // ended it.
 int count_again(const RunCommand& command, const std::string& library, ProgramRuns& runs, int code,
                 RunPass pass, std::vector<Trace>& traces, const KernelOfMachineCode& kernel = {}) {
@@ -366,7 +366,7 @@ RunLines lines_of(const ProgramRuns& runs, const std::optional<DeviceFacts>& fac
 constexpr double least_share_for_use = 0.1;
 
 // A kernel without lines whose waste costs more than this share is worth a run that counts its
-// instructions, where nobody said how many are.
+// instructions, unless the user chose the number.
 constexpr double least_cost_for_machine_code = 0.1;
 
 std::vector<KernelOfMachineCode> worth_a_run(const RunCommand& command, const ProgramRuns& runs,
@@ -379,7 +379,7 @@ std::vector<KernelOfMachineCode> worth_a_run(const RunCommand& command, const Pr
     return kernels_of_machine_code(worst, runs.traces.first, runs.traces.of_ptx, 1);
 }
 
-// The runs after the first, and what they come to.
+// The runs after the first, and their lines.
 RunLines run_further(const RunCommand& command, const std::string& library, ProgramRuns& runs,
                      const std::optional<DeviceFacts>& facts, int& code) {
     const bool asks_for_use = command.counters == "memory";

@@ -15,8 +15,7 @@ class SavedResult {
     SavedResult(std::string file, std::string command);
 
     ByteSource& source() { return *source_; }
-    // Hands over what is known before the source is read again from its beginning. Throws as
-    // read().
+    // Passes on the head before the source is read again from its beginning. Throws as read().
     void look(ResultSink& sink);
     // Passes the result on. Throws UsageError where the file holds none or several; Stopped where a
     // signal ends the reading.

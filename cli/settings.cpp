@@ -25,7 +25,7 @@
 namespace coalprof {
 namespace {
 
-// Those of one run alone: a file that set them would surprise whoever forgot it.
+// Options of a single run: in a file they would surprise its owner later.
 constexpr std::array<std::string_view, 5> never_set{"help", "version", "output", "resume", "shard"};
 
 // An option by its long name; nullptr where the command has none such that may be set.
@@ -82,12 +82,12 @@ struct Settings {
                          "a file sets long options by name, for all commands or below [COMMAND]");
     }
 
-    // Named by the user: of whatever kind, and whoever it belongs to.
+    // A file that the user named: of any kind and any owner.
     void read_named(const std::string& path) {
         if (::access(path.c_str(), F_OK) == 0) read(*open_bytes(path), path);
     }
-    // Lies where settings are looked for, which in a shared folder anybody can have put there: it
-    // changes nothing unless it is believed, and does not end the command either.
+    // A file that was found; in a shared folder anybody can have put it there. One that is not
+    // trusted changes nothing and does not end the command.
     void read_found(const std::string& path, std::string (*why_not)(const struct stat&)) {
         if (path.empty()) return;
         const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -101,7 +101,7 @@ struct Settings {
         if (file >= 0) ::close(file);
         if (!is_quiet()) print_err(fmt::format("coalprof: {} is not read: {}\n", shown(path), why));
     }
-    // Whoever made a link chooses what is read.
+    // The owner of a link chooses the file that is read.
     static std::string why_not_link(const std::string& path) {
         struct stat link {};
         const bool is_of_others = ::lstat(path.c_str(), &link) == 0 && S_ISLNK(link.st_mode) &&

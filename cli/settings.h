@@ -1,6 +1,5 @@
-// Options that are set once for all: in a file of the user's, in one of the project's, in
-// variables. What is typed wins over variables, those over the project's file, and that over the
-// user's.
+// Options that are set permanently: in a file of the user's, in one of the project's, in variables.
+// Typed options override variables, those the project's file, and that the user's.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -14,9 +13,8 @@ struct Setting {
     std::string from;   // "COALPROF_MACHINE", "/home/me/.config/coalprof/config.toml"
 };
 
-// The settings of the command that `words` choose, without those that are typed among them. A file
-// of somebody else is not read; standard error says so. Throws UsageError where a file sets what no
-// command has.
+// The settings of the command in `words`, without those that are typed. A file of another user is
+// not read; standard error says so. Throws UsageError where a file sets an unknown option.
 std::vector<Setting> settings_for(const CLI::App& app, const std::vector<std::string>& words);
 
 // True where one of `words` is the option.

@@ -1,5 +1,5 @@
-// `coalprof completion SHELL` and `coalprof man`: what shells and man know of the commands, made
-// from the very tables that read them; `coalprof help`.
+// `coalprof completion SHELL` and `coalprof man`: text for shells and man, made from the tables
+// that read the commands; `coalprof help`.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -47,7 +47,7 @@ bool lies_below(const fs::path& folder, const fs::path& path) {
 
 // The file by as many of its last names as there are in a folder: a/b/app.cu, b/app.cu, app.cu.
 // With all links resolved it lies below the folder, and its names before and after are those of
-// source; empty where there is none.
+// source; empty: not found.
 fs::path find_below(const fs::path& folder, const fs::path& file) {
     std::error_code problem;
     const fs::path root = fs::canonical(folder, problem);

@@ -12,7 +12,8 @@
 namespace coalprof {
 
 // The text of the file that lies below one of `folders` by its last names. A result may come from
-// anybody and its page go to anybody: nothing else is read, nor what has no suffix of source code.
+// anybody and its page go to anybody: no other file is read, and none without a suffix of source
+// code.
 SourceText find_source(const std::vector<std::string>& folders, const std::string& file);
 
 // Calls the arrays of instructions as their source does, where it is found.

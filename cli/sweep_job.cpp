@@ -58,7 +58,7 @@ Devices open_devices(const MachineOptions& machine, const PlannedPoint& first,
     return devices;
 }
 
-// In the order of the result; empty: there are none.
+// In the order of the result; empty: none.
 std::vector<int> devices_or_all(std::vector<int> indices) {
     if (indices.empty())
         for (int index = 0; index < count_devices(); ++index) indices.push_back(index);
@@ -81,7 +81,7 @@ bool was_said_today(const char* remark) {
     std::error_code error;
     const auto said = fs::last_write_time(folder / remark, error);
     if (!error && fs::file_time_type::clock::now() - said < std::chrono::hours(24)) return true;
-    fs::create_directories(folder / remark, error);  // a folder is a stamp that nobody reads
+    fs::create_directories(folder / remark, error);  // the folder is only a time stamp
     fs::last_write_time(folder / remark, fs::file_time_type::clock::now(), error);
     return false;
 }
@@ -106,7 +106,7 @@ Devices devices_for(const MachineOptions& machine, const OutputOptions& output,
         if (demanded)
             throw Error(fmt::format("--backend device: {}; `coalprof doctor` says what is there",
                                     access.no_gpu));
-        // The result says that it is predicted; whoever watches hears why, once a day.
+        // The result says that it is predicted; a person at a terminal gets the reason, once a day.
         if (output.verbose || (is_watched() && !was_said_today("no-gpu")))
             output.note(fmt::format("{}; the model answers alone", access.no_gpu));
         return {};
@@ -176,7 +176,7 @@ void require_whole_view(const ViewOptions& view) {
         fmt::format("give it to the merged result: coalprof report ALL.json {} KEY", option));
 }
 
-// A GPU, the points that it measures and what answers them.
+// A GPU, the points that it measures and its backend.
 struct DeviceLeg {
     std::unique_ptr<SweptPoints> points;
     DeviceBackend backend;

@@ -30,7 +30,7 @@ void require_one_extent(const Sweep& sweep) {
     if (has_axis(sweep.axes, "grid") && !sweep.launch.shape.size_text.empty()) refuse("--grid");
 }
 
-// With the words and ranges that it takes, and what holds without it.
+// With the words and ranges that it takes, and its default.
 std::string help_of(const LaunchOption& option, OptionValues values, std::string_view usual) {
     const std::string_view range = values == OptionValues::several ? option.range : "";
     std::string help =

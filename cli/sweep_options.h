@@ -69,7 +69,7 @@ struct MachineOptions {
     CacheState cache_state() const;
     // As listed; none: all of them.
     std::vector<int> device_indices() const;
-    // The same where only one will do; `what` says why: "a warps file is replayed".
+    // The same where only one will do; `what` gives the reason: "a warps file is replayed".
     int only_device_index(std::string_view what) const;
     // None: the whole sweep.
     std::optional<Shard> chosen_shard() const;

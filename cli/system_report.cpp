@@ -60,7 +60,7 @@ Diagnosis compiler_diagnosis(int driver_version) {
             fmt::format("NVRTC {} at {}", version_text(compiler.version), compiler.path), ""};
 }
 
-// Last: what the others looked at is loaded by then.
+// Last, since the other checks load libraries.
 Diagnosis libraries_diagnosis() {
     const std::vector<std::string> paths = loaded_cuda_libraries();
     return {"libraries", paths.empty() ? "unknown" : "ok",

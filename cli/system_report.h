@@ -13,14 +13,14 @@ namespace coalprof {
 
 struct DevicesReport {
     std::vector<NamedValues> devices;
-    std::string problem;  // why there is none; empty where there are some
+    std::string problem;  // the reason for an empty list
 };
 DevicesReport report_devices();
 
 struct Diagnosis {
     std::string name;    // "driver", "permission"
     std::string state;   // "ok", "problem" or "unknown"
-    std::string detail;  // what was found
+    std::string detail;  // the facts
     std::string remedy;  // empty where there is nothing to do
 };
 std::vector<Diagnosis> diagnose();
@@ -28,15 +28,15 @@ std::vector<Diagnosis> diagnose();
 // The CUDA libraries that this process has loaded: found by name at run time, they may come from
 // another place than the user thinks.
 
-// Paths of the driver, NVRTC, CUPTI and what belongs to them, as the loader found them, in the
-// order of loading.
+// Paths of the driver, NVRTC, CUPTI and related libraries, as the loader found them, in the order
+// of loading.
 std::vector<std::string> loaded_cuda_libraries();
 
 // Nsight Compute's names of our counters (ncu --metrics).
 
 // Empty: it has none, or this build knows none.
 std::string_view nsight_name_of(Counter counter);
-// The other way; a name that stands for several counters is none.
+// The other way; a name of several counters has no answer.
 std::optional<Counter> find_nsight_name(std::string_view name);
 
 }  // namespace coalprof

@@ -44,7 +44,7 @@ NpyWarps npy_warps(const WarpsCommand& command) {
     return npy;
 }
 
-// The columns of a csv stand in its first line: what any later line of the file can have. None
+// The columns of a csv are in its first line: those that any later line of the file can have. None
 // where no output is one, or the user chose.
 std::vector<Counter> csv_columns(const WarpsCommand& command, const Machine& machine,
                                  const std::vector<OutputTarget>& targets, bool is_measured) {

@@ -34,9 +34,9 @@ struct DeviceRequest {
     bool wants_ceilings = false;
     bool of_lone_warps = false;  // only prepare_warp() is to be measured
 };
-// Begins to load what reading counters needs, where there may be a GPU: 55 ms of CPU time that pass
-// while the driver starts: call it before count_devices() and open_device(), and keep it until a
-// device is open, or none can be. Its end waits.
+// Begins to load the libraries for counters, where there may be a GPU: 55 ms of CPU time that pass
+// while the driver starts. Call it before count_devices() and open_device(), and keep the result
+// until a device is open, or none can be. Its destructor waits.
 [[nodiscard]] std::future<void> load_counters_ahead(bool wanted);
 // Does not throw for want of a GPU or of counters. Throws NoSuchDeviceError where there are GPUs,
 // but none of this index.

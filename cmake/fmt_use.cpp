@@ -1,4 +1,5 @@
-// Links where fmt.cpp defines what a program with fmt's headers asks for (see fmt.cmake).
+// Links where fmt.cpp defines the functions that a program with fmt's headers needs (see
+// fmt.cmake).
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

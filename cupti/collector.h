@@ -31,7 +31,7 @@ struct LoadedCupti;
 struct CollectorOptions {
     int device = 0;                         // CUDA device index
     std::size_t points_per_session = 1000;  // longer sweeps are cut; see RangeCollection
-    bool of_lone_warps = false;             // every launch is one warp, which waits for nobody
+    bool of_lone_warps = false;             // every launch is one warp, which waits for no other
 };
 
 // "GH100". Throws CountersError. Crashes where no driver was started.
@@ -59,8 +59,8 @@ class CuptiCollector : public CounterCollector {
     ~CuptiCollector() override;
 
     std::uint64_t passes(std::span<const Counter> wanted) override;
-    // The context to be measured must be current on the calling thread. Readings hold what was
-    // wanted and nothing else; counters that are measured elsewhere (time) are not there. Nothing
+    // The context to be measured must be current on the calling thread. Readings hold the wanted
+    // counters and nothing else; counters that are measured elsewhere (time) are not there. Nothing
     // is launched when CUPTI can answer none of `wanted`.
     std::vector<Readings> collect(std::span<const Counter> wanted, std::size_t points,
                                   const std::function<void(std::size_t)>& before,

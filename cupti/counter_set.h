@@ -1,4 +1,4 @@
-// The named sets of --counters, made for what a launch executes. No CUDA types.
+// The named sets of --counters, made for the accesses of a launch. No CUDA types.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ enum class CounterSet : std::uint8_t {
     basic,   // one hardware pass for the accesses of any one op on one memory, on every GPU from cc
              // 7.5 on, and for shared memory an instrumented one; one more for a transpose through
              // shared memory, and from GH100 on for textures beside loads or stores
-    memory,  // and lines, tag wavefronts, unique bytes and what follows from them: an instrumented
-             // pass, and one or two more of hardware
+    memory,  // and lines, tag wavefronts, unique bytes and counters derived from them: an
+             // instrumented pass, and one or two more of hardware
     all,     // every counter that concerns the launch
 };
 std::optional<CounterSet> find_counter_set(std::string_view name);
@@ -26,9 +26,9 @@ std::optional<CounterSet> find_counter_set(std::string_view name);
 // are measured elsewhere (time) are not among them.
 std::vector<Counter> counters_of(CounterSet set, AccessSet accesses);
 
-// A sweep to be counted, and what came of it. Plain values without CUDA types.
+// A sweep to be counted, and its counts. Plain values without CUDA types.
 
-// CounterCollector::collect() says what the two calls may throw.
+// See CounterCollector::collect() for exceptions of the two calls.
 struct CountedSweep {
     std::size_t points = 0;
     const std::function<void(std::size_t)>& before;

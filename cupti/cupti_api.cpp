@@ -15,7 +15,7 @@
 namespace coalprof {
 namespace {
 
-// One list of the calls, for loading and for saying what is missing: visit(slot, symbol).
+// One list of the calls, for loading and for naming missing ones: visit(slot, symbol).
 template <typename Api, typename Visit>
 void each_host_call(Api& api, Visit visit) {
     visit(api.host_get_supported_chips, "cuptiProfilerHostGetSupportedChips");

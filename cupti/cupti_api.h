@@ -78,8 +78,8 @@ struct LoadedCupti {
     std::string nvperf_path;    // libnvperf_host.so beside it; empty: left to the loader
 };
 
-// Loads the first candidate that loads and has the host calls. Throws CountersError naming what was
-// tried.
+// Loads the first candidate that loads and has the host calls. Throws CountersError naming all that
+// were tried.
 LoadedCupti load_cupti(const std::vector<LibraryCandidate>& candidates);
 
 // The one of this process, loaded at the first call by the search order of this process.

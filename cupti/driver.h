@@ -25,7 +25,7 @@ void bind_driver(const char* symbol, Function& slot) {
     slot = reinterpret_cast<Function>(driver_function(symbol));
 }
 
-// Taken from the driver's library, once per process. Throws CountersError where there is none.
+// Taken from the driver's library, once per process. Throws CountersError without a driver.
 const CounterDriver& counter_driver();
 
 // Starts the driver and answers the handle of device `index`. Throws CountersError: no GPU, no

@@ -59,8 +59,8 @@ bool ChipMetrics::has(std::string_view metric) const {
     return true;
 }
 
-// CUPTI refuses a bad name with INVALID_PARAMETER or UNKNOWN and does not say what is wrong with
-// it (13.0.85), so the name is looked at in two steps.
+// CUPTI refuses a bad name with INVALID_PARAMETER or UNKNOWN and without a reason (13.0.85), so the
+// name is checked in two steps.
 std::optional<std::string> ChipMetrics::problem_with(const std::string& metric) const {
     if (!has(metric)) return fmt::format("{} has no metric {}", chip_, metric);
     // Metrics added to a host object stay in it: a fresh one for each question.

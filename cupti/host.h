@@ -1,6 +1,6 @@
-// CUPTI's profiler host: which chips it knows, which metrics a chip has, how many passes a set of
-// them needs, and the evaluation of what was collected. All but the last answer with no GPU and no
-// driver. Nothing here shows CUPTI's own types.
+// CUPTI's profiler host: the chips that it knows, the metrics of a chip, the passes of a set of
+// them, and the evaluation of collected data. All but the last answer with no GPU and no driver.
+// Nothing here shows CUPTI's own types.
 #pragma once
 
 #include <cstddef>

@@ -100,8 +100,8 @@ void add_installed_toolkits(Candidates& candidates, const fs::path& root) {
     for (const fs::path& toolkit : versioned) candidates.add_toolkit(toolkit);
 }
 
-// The folder that a variable names. A relative one would depend on where the program is started,
-// and whoever can write there would have their library loaded.
+// The folder that a variable names. A relative one would depend on where the program is started, so
+// that another user's library could be loaded.
 std::optional<fs::path> folder_in(const LibrarySearch& search, const char* variable) {
     const auto value = search.environment(variable);
     if (!value || !fs::path(*value).is_absolute()) return std::nullopt;

@@ -24,15 +24,15 @@ struct LibrarySearch {
 LibrarySearch process_library_search(std::uint32_t driver_version);
 
 struct LibraryCandidate {
-    std::string name;          // what dlopen is given: a soname or an absolute path
+    std::string name;          // for dlopen: a soname or an absolute path
     bool if_loaded = false;    // only if the process has it already
     bool is_demanded = false;  // the user named it: when it does not load, nothing else is tried
 };
 
-// Already loaded; $COALPROF_CUPTI (a file, or a folder that holds one); by soname, as the loader
-// is set up; $CUDA_HOME and $CUDA_PATH; $CONDA_PREFIX and the Python packages of $VIRTUAL_ENV;
-// /usr/local/cuda, then /usr/local/cuda-* from the newest on. Of paths only files that exist, and
-// of variables only absolute paths: load_cupti() refuses another one in COALPROF_CUPTI.
+// Already loaded; $COALPROF_CUPTI (a file, or a folder that holds one); by soname, as the loader is
+// set up; $CUDA_HOME and $CUDA_PATH; $CONDA_PREFIX and the Python packages of $VIRTUAL_ENV;
+// /usr/local/cuda, then /usr/local/cuda-* from the newest on. Paths must exist, and variables must
+// hold absolute paths: load_cupti() refuses another one in COALPROF_CUPTI.
 std::vector<LibraryCandidate> library_candidates(const LibrarySearch& search);
 
 }  // namespace coalprof

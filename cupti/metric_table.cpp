@@ -37,7 +37,7 @@ constexpr std::string_view data_wavefronts_before_gh100 =
 constexpr std::string_view all_data_wavefronts = "l1tex__data_pipe_lsu_wavefronts.sum";
 // Both the wavefronts and the conflicts of shared memory include waiting for the data stage where
 // warps are many: an H200 counts 0 to 6 % more wavefronts, never twice the same, and as many more
-// conflicts. What patched code counts is the sum over warps (417 of 417 launches).
+// conflicts. Patched code counts the sum over warps (417 of 417 launches).
 constexpr std::string_view shared_load_wavefronts =
     "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum";
 constexpr std::string_view shared_store_wavefronts =
@@ -213,8 +213,8 @@ constexpr CounterMetrics table[] = {
        "l1tex__t_requests_pipe_lsu_mem_local_op_st.sum"}}},
     {Counter::local_store_sectors, MetricCost::base, {Access::local_store},
      {{"l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum"}}},
-    // Fetches through textures take another pipe of L1 than LDG. What L1 calls a request there is a
-    // part of an instruction, so that instructions are counted. From GH100 on the sectors of the two
+    // Fetches through textures take another pipe of L1 than LDG. L1's request is a part of an
+    // instruction there, so that instructions are counted. From GH100 on the sectors of the two
     // pipes cannot be counted in one pass: textures beside loads or stores take two.
     {Counter::texture_requests, MetricCost::base, {Access::texture_load},
      {{"smsp__inst_executed_op_texture.sum"}}},

@@ -1,6 +1,6 @@
-// The one table that says which vendor metrics answer each of our counters, and what it costs to
-// collect them. Names differ between chips: a counter lists candidates, and the first that the chip
-// has is used. Everything else here follows from the table. No CUDA types.
+// The one table of the vendor metrics that answer each of our counters, with the cost of collecting
+// them. Names differ between chips: a counter lists candidates, and the first that the chip has is
+// used. Everything else here follows from the table. No CUDA types.
 #pragma once
 
 #include <array>
@@ -34,12 +34,12 @@ struct CounterMetrics {
     MetricCost cost;
     AccessSet concerns;  // the accesses of which at least one makes the counter meaningful
     std::array<std::string_view, 3> candidates{};  // with their rollups; empty: the end
-    std::string_view note{};  // what to know about the value; for `never`: why not
+    std::string_view note{};                       // remark on the value; for `never`: the reason
     // The metric does not distinguish accesses: it is an answer only if no other access was made.
     bool needs_sole_access = false;
-    // Where the hardware counts waiting as well: how often it counts, waiting included, how many of
-    // those it takes for conflicts, and how often instrumented code says that there is something to
-    // count. The difference is taken off, unless the launch is one warp, which waits for nobody.
+    // Where the hardware counts waiting as well: its count with waiting, how many of those it takes
+    // for conflicts, and the count of instrumented code without waiting. The difference is
+    // subtracted, unless the launch is one warp, which waits for no other.
     std::string_view with_waiting{};
     std::string_view conflicts{};
     std::string_view without_waiting{};

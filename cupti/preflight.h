@@ -16,8 +16,8 @@ enum class FindingState : std::uint8_t { ok, problem, unknown };
 struct Finding {
     std::string name;  // "permission"
     FindingState state = FindingState::unknown;
-    std::string detail;  // what was found
-    std::string remedy;  // what to do; empty where there is nothing to do
+    std::string detail;  // the facts
+    std::string remedy;  // empty: none needed
 };
 
 // The facts from which the findings are made. Tests plant a folder for `root`.
@@ -55,9 +55,9 @@ std::vector<Finding> preflight(const PreflightFacts& facts);
 // Finds out if the GPU is whole or a share that a hypervisor hands out (vGPU): the driver's
 // management library NVML knows, and nothing else does before counters are refused.
 
-// The calls of NVML that are asked, and a struct so that a scripted fake can stand in. NVML's own
-// header is a package that nobody else here needs, so the types are written out: every call answers
-// 0 for success, a device is an opaque pointer, a mode a number (NVML API reference,
+// The calls of NVML that are asked, and a struct so that a scripted fake can stand in. NVML's
+// header is a package that nothing else here needs, so the types are written out: every call
+// answers 0 for success, a device is an opaque pointer, a mode a number (NVML API reference,
 // nvmlGpuVirtualizationMode_t).
 struct NvmlApi {
     int (*init)() = nullptr;

@@ -121,7 +121,7 @@ bool RangeSession::abandon() noexcept {
     try {
         if (is_range_open_) pop();
     } catch (const CountersError&) {
-        // Stop is tried all the same: it also ends what is still open.
+        // Stop is tried all the same: it also ends open ranges and passes.
     }
     try {
         return is_started_ && stop();

@@ -30,7 +30,7 @@ class EnabledProfiler {
     CUpti_RangeProfiler_Object* object_ = nullptr;
 };
 
-// A range as it came back; `name` is what push() was given.
+// A range that came back; `name` is push()'s.
 struct CollectedRange {
     std::size_t index = 0;
     std::string name;
@@ -51,11 +51,11 @@ class RangeSession {
     void pop();
     // Returns true if the hardware has seen all passes.
     bool stop();
-    // After a failure: ends an open range and an open pass, whatever CUPTI answers. Whether the
-    // passes are complete even so.
+    // After a failure: ends an open range and an open pass, whatever CUPTI answers. Returns true if
+    // the passes are complete even so.
     bool abandon() noexcept;
 
-    // Fetches what was counted. How many ranges were lost because there was no room for them.
+    // Fetches the counts. Returns how many ranges were lost for lack of room.
     std::size_t decode();
     // The ranges that came back after decode(). A range whose name cannot be had is left out.
     std::vector<CollectedRange> ranges() const;
@@ -76,7 +76,7 @@ class RangeSession {
 };
 
 // Drives a whole sweep through range sessions: one user range per point, all of a chunk in one
-// Start..Stop, repeated once per pass, decoded once. Whatever fails, what was finished is kept.
+// Start..Stop, repeated once per pass, decoded once. Finished points are kept after any failure.
 
 struct RangeCollection {
     const CuptiApi& api;
@@ -87,9 +87,9 @@ struct RangeCollection {
     std::size_t ranges_per_session = 1000;
 };
 
-// Points that already have a failure in `values` are passed over: their ranges stay empty. Adds to
-// `times`. Failures of CUPTI and DeviceLostError end the sweep and are in the answer; what else
-// the sweep's calls throw (but PointError) is passed on after the session has been closed.
+// Points that already have a failure in `values` are skipped: their ranges stay empty. Adds to
+// `times`. Failures of CUPTI and DeviceLostError end the sweep and are in the answer; other
+// exceptions of the sweep's calls (but PointError) are passed on after the session has been closed.
 void collect_ranges(const RangeCollection& collection, const CountedSweep& sweep,
                     SweepValues& values, CollectTimes& times);
 

@@ -42,7 +42,7 @@ class SassSession {
     const std::string& shortage() const { return shortage_; }
     // The context's work has ended. Throws CountersError.
     std::vector<CountedInstruction> fetch();
-    // Launches then run as without us. How many records were lost. Throws CountersError.
+    // Launches then run as without us. Returns the number of lost records. Throws CountersError.
     std::size_t close();
     // Leaves all as it is: CUPTI would wait.
     void abandon() { is_enabled_ = is_configured_ = false; }

@@ -89,8 +89,8 @@ std::uint64_t Arena::missing_bytes(std::span<const std::uint64_t> array_bytes) c
     return missing;
 }
 
-// Managed memory counts as the GPU's: what is not free there would be moved in and out while it is
-// measured. What the host has free is not known everywhere, and then no limit.
+// Managed memory counts as the GPU's: if not free there, it would be moved in and out while it is
+// measured. The host's free memory is not known everywhere, and then no limit.
 std::uint64_t Arena::free_bytes() const {
     if (allocation_ == Allocation::host) return free_host_bytes().value_or(largest_array_bytes);
     return gpu_.memory().free_bytes;

@@ -53,7 +53,7 @@ Buffer Ceilings::measured_buffer() {
     return buffer;
 }
 
-// The fastest repetition: a ceiling is what was reached, not what is usual. 0 where the clock saw
+// The fastest repetition: a ceiling is the highest rate, not the usual one. 0 where the clock saw
 // no time pass.
 double Ceilings::rate_of(std::uint64_t bytes, const std::function<void()>& launch) {
     const auto nothing = [] {};

@@ -12,7 +12,7 @@ namespace coalprof {
 
 namespace {
 
-// A compiler's log can be megabytes of template names; its beginning says what is wrong.
+// A compiler's log can be megabytes of template names; the error is at its beginning.
 constexpr std::size_t max_log_bytes = 2000;
 
 const NvrtcApi& table_in(const NvrtcLibrary& library) {
@@ -20,8 +20,8 @@ const NvrtcApi& table_in(const NvrtcLibrary& library) {
     return *library.api;
 }
 
-// Throws PointError for what may go well the next time: all but what the source and the options
-// are refused for.
+// Throws PointError for failures that a retry may avoid: all but those that the source and the
+// options cause.
 [[noreturn]] void fail(const NvrtcApi& api, nvrtcResult result, std::string_view doing,
                        std::string log = {}) {
     if (log.size() > max_log_bytes) log = log.substr(0, max_log_bytes) + "...";
@@ -116,7 +116,7 @@ std::vector<std::string> options_for(const CompileRequest& request, const Target
         "--std=c++17",
         // formulas.h says constexpr and no CUDA word
         "--device-as-default-execution-space",
-        // nothing but what is embedded can be included
+        // only embedded files can be included
         "--no-source-include",
     };
     // ca and wb are ptxas's default. Spelled out they give another instruction (of ptxas 13.0 for

@@ -107,7 +107,7 @@ class ProgramText {
             [&](std::uint32_t k) { return is_checked_near(k) ? text(k) : std::string(); });
     }
 
-    // Formulas that are source text, for whoever is no part of run().
+    // Formulas that are source text, for code outside of run().
     std::string custom_formulas() const {
         std::string text;
         for (std::size_t k = 0; k < shape_.instructions.size(); ++k)
@@ -383,7 +383,7 @@ class ProgramText {
                  one.lanes);
     }
 
-    // As late as possible: what is compared must have arrived, and everything after it waits.
+    // As late as possible: compared values must have arrived, and everything after it waits.
     void write_pending_comparisons() {
         for (const std::size_t k : pending_) {
             const InstructionShape& one = shape_.instructions[k];

@@ -1,6 +1,6 @@
 // From a plan to CUDA source. One text serves every value of the swept parameter: formulas arrive
-// as kernel parameters, and only what shapes the code (types, widths, elements per thread) is
-// written out.
+// as kernel parameters, and only the properties that shape the code (types, widths, elements per
+// thread) are written out.
 #pragma once
 
 #include <string>
@@ -20,8 +20,7 @@ inline constexpr const char* compare_kernel = "coalprof_compare";
 std::string compose_access(const Plan& plan, const ProgramShape& shape);
 
 // For a program of shared or local memory alone (ProgramShape::needs_near_check): a kernel with the
-// same parameters that fills its arrays, does what the measured one does, and reports what is
-// wrong.
+// same parameters that fills its arrays, does the accesses of the measured one, and reports errors.
 std::string compose_near_check(const Plan& plan, const ProgramShape& shape);
 
 // coalprof_fill(Operand, Index elements) and coalprof_compare(Operand, Index elements,
@@ -29,7 +28,7 @@ std::string compose_near_check(const Plan& plan, const ProgramShape& shape);
 std::string compose_fill(std::uint32_t element_bytes, Content content);
 std::string compose_compare(std::uint32_t element_bytes, Content content);
 
-// For each instruction K that changes its array, kernels that find and undo what it did, over the
+// For each instruction K that changes its array, kernels that find and undo its changes, over the
 // logical indices, one a thread: coalprof_check_K and coalprof_restore_K of a store (parameters:
 // [formula], Operand, Index threads, Index* first_wrong; a check of an array with an origin takes
 // the origin's formula and Operand after its own), coalprof_undo_K of an atomic ([formula],

@@ -11,8 +11,9 @@ namespace coalprof {
 
 struct DeviceReport {
     DeviceFacts facts;
-    // More that is worth printing, in the order of printing: peak_bytes_per_second, line_bytes,
-    // max_registers_per_block, compute_mode, ... What the driver does not answer is left out.
+    // Further facts, in the order of printing: peak_bytes_per_second, line_bytes,
+    // max_registers_per_block, compute_mode, ... Those that the driver does not answer are left
+    // out.
     NamedValues more;
 };
 
@@ -22,7 +23,7 @@ NamedValues more_about(const DriverApi& api, CUdevice device, const DeviceFacts&
 
 struct DeviceList {
     std::vector<DeviceReport> devices;
-    std::string problem;  // why there is none, and what to do; empty where there are some
+    std::string problem;  // the reason for an empty list, and a remedy
     int driver_version = 0;
 };
 

@@ -87,7 +87,7 @@ enum class DriverProblem {
 struct DriverLibrary {
     std::optional<DriverApi> api;  // none: see problem
     DriverProblem problem = DriverProblem::none;
-    std::string sentence;  // what is wrong and what to do about it; empty when nothing is
+    std::string sentence;  // the error and a remedy; empty: none
 };
 
 // Takes the calls from the driver's library. Does not initialise it, and is safe where there is no

@@ -99,7 +99,7 @@ struct Difference {
     std::uint64_t hits = 0;  // how often one launch changes it; once is enough where it stores
 };
 
-// Calls expected(element, hits) for each element until it differs from what was found.
+// Calls expected(element, hits) for each element until it differs from the found one.
 template <unsigned bytes, typename Hits, typename Expected>
 std::optional<Difference> compare_all(std::span<const std::byte> found, const Hits& hits,
                                       Expected expected) {

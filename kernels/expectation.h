@@ -1,5 +1,5 @@
-// The host reference: what an array must hold after a program has run, worked out on the CPU from
-// the program alone.
+// The host reference: the content of an array after a program has run, computed on the CPU from the
+// program alone.
 #pragma once
 
 #include <cstddef>
@@ -29,8 +29,8 @@ struct ArrayState {
     bool has_run = false;  // at least once
 };
 
-// The first element of `found` (the whole array) that is not as it must be: stored values in what
-// the program stores to, the start value in everything else.
+// The first wrong element of `found` (the whole array): stored values where the program stores, the
+// start value everywhere else.
 std::optional<WrongElement> find_wrong_element(const Program& program, const ProgramShape& shape,
                                                const ArrayState& state,
                                                std::span<const std::byte> found);

@@ -57,14 +57,14 @@ struct InventoriedDevice {
 
 struct GpuInventory {
     std::vector<InventoriedDevice> devices;
-    std::string problem;     // why there is none, and what to do; empty where there are some
+    std::string problem;     // the reason for an empty list, and a remedy
     int driver_version = 0;  // of CUDA that the driver offers: 13000 is 13.0; 0: not known
 };
 GpuInventory take_inventory();
 
 struct CompilerInventory {
     std::string path;     // of the library that was loaded
-    std::string problem;  // why there is none, and what to do; empty where there is one
+    std::string problem;  // the reason why there is none, and a remedy
     int version = 0;      // 13000 is 13.0
 };
 CompilerInventory find_compiler(int driver_version);

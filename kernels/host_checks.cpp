@@ -26,8 +26,8 @@ std::span<std::byte> HostChecks::room(std::uint64_t bytes) {
 }
 
 std::shared_future<void> HostChecks::start(std::function<void()> compare) {
-    // Begun by a thread that is idle, of those that predict as well: more than there are would keep
-    // the one that launches from running. Else whoever waits for it does it.
+    // Begun by an idle thread, one of those that predict as well: more threads would keep the
+    // launching one from running. Else the thread that waits for it does it.
     const auto answer = std::make_shared<Answer<bool>>([compare = std::move(compare)] {
         compare();
         return true;

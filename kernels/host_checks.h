@@ -22,10 +22,10 @@ class HostChecks {
     HostChecks(const HostChecks&) = delete;
     HostChecks& operator=(const HostChecks&) = delete;
 
-    // Room for what the next check compares. Up to four checks, and always one less than there are
+    // Room for the data of the next check. Up to four checks, and always one less than there are
     // threads, go on at a time; then this waits for the first of them.
     std::span<std::byte> room(std::uint64_t bytes);
-    // Runs `compare` on what was put into the last room(). The answer throws what it throws.
+    // Runs `compare` on the data in the last room(). The future passes its exceptions on.
     std::shared_future<void> start(std::function<void()> compare);
     // Waits for all of them.
     void finish() const;

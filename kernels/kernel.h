@@ -51,7 +51,7 @@ class KernelShop {
     KernelShop(const KernelShop&) = delete;
     KernelShop& operator=(const KernelShop&) = delete;
 
-    // Compiles and loads what was not asked for before. The kernel lives as long as the shop.
+    // Compiles and loads each request once. The kernel lives as long as the shop.
     Kernel& kernel(const CompileRequest& request, const char* name);
     // The architecture of the compiled code.
     std::string architecture(const CompileRequest& request) {

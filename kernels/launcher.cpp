@@ -129,7 +129,7 @@ class GpuLauncher : public KernelLauncher {
         if (options.compiles_ceilings_ahead) compiler_.compile_ahead(Ceilings::request());
     }
 
-    // In order of creation: what is made last goes first.
+    // In order of creation: the last one is destroyed first.
     Compiler compiler_;
     std::optional<Workbench> bench_;
     std::optional<WarpMemory> warp_memory_;

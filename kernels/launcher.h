@@ -1,5 +1,5 @@
-// The launcher of the CUDA driver API and NVRTC. Names no type of CUDA's: what wires the program
-// together includes this and nothing else of kernels/ but device_query.h.
+// The launcher of the CUDA driver API and NVRTC. Names no type of CUDA's: cli/wiring includes this
+// and nothing else of kernels/ but device_query.h.
 #pragma once
 
 #include <memory>
@@ -19,9 +19,9 @@ struct LauncherOptions {
     bool compiles_ceilings_ahead = false;  // likewise, for read_ceiling() and copy_ceiling()
 };
 
-// Loads the driver and NVRTC, and takes hold of the device. The context is current in the calling
-// thread, and the launcher is to be used and destroyed there. Throws Error, with a sentence that
-// says what is missing: no driver, no NVRTC; NoSuchDeviceError.
+// Loads the driver and NVRTC, and opens the device. The context is current in the calling thread,
+// and the launcher must be used and destroyed there. Throws Error, with a sentence about the
+// missing part: no driver, no NVRTC; NoSuchDeviceError.
 std::unique_ptr<KernelLauncher> make_launcher(const LauncherOptions& options);
 
 // The same on tables that are given (tests).

@@ -23,7 +23,7 @@ class Buffer {
  public:
     Buffer() = default;
     // Throws PointError naming `what_for` and both sizes where it does not fit: managed memory too
-    // is never larger than what is free on the GPU. Also where the GPU does not have that kind.
+    // is never larger than the free memory of the GPU. Also where the GPU does not have that kind.
     Buffer(const Gpu& gpu, std::uint64_t bytes, std::string_view what_for,
            BufferKind kind = BufferKind::device);
     ~Buffer() { release(); }
@@ -86,7 +86,7 @@ class MappedRange {
     void reserve(std::uint64_t alignment);
 
     const Gpu& gpu_;
-    CUdeviceptr reserved_ = 0;  // what the driver gave
+    CUdeviceptr reserved_ = 0;  // from the driver
     std::uint64_t whole_bytes_ = 0;
     CUdeviceptr base_ = 0;  // the aligned part of it
     std::uint64_t reserved_bytes_ = 0;

@@ -34,12 +34,12 @@ struct NvrtcApi {
 struct NvrtcLibrary {
     std::optional<NvrtcApi> api;  // none: see sentence
     std::string path;             // the file that was loaded
-    std::string sentence;         // why there is none, and what to do
+    std::string sentence;         // the reason why there is none, and a remedy
 };
 
-// Where NVRTC is looked for, best first: one already loaded, then $CUDA_HOME, $CUDA_PATH, the
-// loader's own search, /usr/local/cuda. The release that fits the driver (13020 is CUDA 13.2; 0:
-// not known) comes first, because a driver cannot load what a newer major release compiled.
+// Places where NVRTC is looked for, best first: one already loaded, then $CUDA_HOME, $CUDA_PATH,
+// the loader's own search, /usr/local/cuda. The release that fits the driver (13020 is CUDA 13.2;
+// 0: not known) comes first, because a driver cannot load code from a newer major release.
 std::vector<std::string> nvrtc_candidates(int driver_version);
 
 NvrtcLibrary load_nvrtc(int driver_version);

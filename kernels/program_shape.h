@@ -24,8 +24,8 @@ struct InstructionShape {
     bool is_table = false;             // loads row pointers
     std::optional<std::size_t> table;  // the instruction whose row pointers it follows
     bool is_custom = false;            // its formula is source text, not a parameter
-    Idle idle = Idle::none;            // for what its formula can answer idle_lane
-    bool is_narrow = false;            // 32 bits are enough for what its formula divides
+    Idle idle = Idle::none;            // reasons for which its formula can answer idle_lane
+    bool is_narrow = false;            // 32 bits are enough for its formula's divisions
     // For tiles, of which a block takes one, or whole rows of one: the side of a tile. Else 0.
     std::uint32_t tile_side = 0;
     bool may_meet = false;  // the compiler could see that elements of a thread are one
@@ -70,8 +70,8 @@ struct BlockLimits {
 };
 BlockLimits block_limits(const DeviceFacts& facts);
 
-// Throws PointError where kernels cannot do what the plan says (an atomic on a 16-byte element,
-// a block of 4096 threads, more shared memory than a block has).
+// Throws PointError where kernels cannot run the plan (an atomic on a 16-byte element, a block of
+// 4096 threads, more shared memory than a block has).
 ProgramShape shape_of(const Plan& plan, const BlockLimits& limits = {});
 
 // For an instruction with is_table: bytes from one row of the listed array to the next.

@@ -1,4 +1,4 @@
-// Time by events: how long launches take, with what they find in L2 under control.
+// Time by events: the duration of launches, with the state of L2 under control.
 #pragma once
 
 #include <cstdint>
@@ -41,10 +41,11 @@ class Stopwatch {
     Stopwatch(const Stopwatch&) = delete;
     Stopwatch& operator=(const Stopwatch&) = delete;
 
-    // Seconds of each of `repeats` executions of what `work` enqueues; `before` enqueues what is
-    // not timed. Nothing is timed before the host has enqueued all of a round, so that its pace
-    // does not change the times; a round that came too late is repeated. A host that is late
-    // however long the GPU is held (CUDA_LAUNCH_BLOCKING=1) gets what is measured then.
+    // Seconds of each of `repeats` executions of the launches that `work` enqueues; `before`
+    // enqueues launches that are not timed. Nothing is timed before the host has enqueued all of a
+    // round, so that its pace does not change the times; a round that came too late is repeated. A
+    // host that is late however long the GPU is held (CUDA_LAUNCH_BLOCKING=1) gets the times
+    // measured then.
     std::vector<double> measure(std::uint64_t repeats, const std::function<void()>& before,
                                 const std::function<void()>& work);
 

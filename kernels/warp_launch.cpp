@@ -26,8 +26,8 @@ bool is_active(const WarpAccess& access, std::uint32_t lane) {
 
 bool is_width(std::uint32_t width) { return width <= 16 && std::has_single_bit(width); }
 
-// Kernels are named by what they do, so that a profiler's list reads well. A literal of each: the
-// name is looked up for every warp.
+// Kernels have descriptive names, so that a profiler's list reads well. A literal of each: the name
+// is looked up for every warp.
 const char* kernel_name(const WarpAccess& access) {
     constexpr const char* names[][5] = {
         {"coalprof_load_1", "coalprof_load_2", "coalprof_load_4", "coalprof_load_8",

@@ -23,7 +23,7 @@ namespace coalprof {
 class FetchLimit {
  public:
     explicit FetchLimit(const Gpu& gpu);
-    ~FetchLimit();  // restores what was there
+    ~FetchLimit();  // restores the earlier value
     FetchLimit(const FetchLimit&) = delete;
     FetchLimit& operator=(const FetchLimit&) = delete;
 

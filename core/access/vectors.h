@@ -6,13 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 
-// For code to be inlined into what is compiled for one or the other kind of processor.
+// Inlines code into its callers, which are compiled for one or the other kind of processor.
 #define COALPROF_INLINED [[gnu::always_inline]] inline
 
 namespace coalprof {
 
 enum class Vectors : std::uint8_t {
-    usual,  // what every processor has that this program runs on
+    usual,  // any processor that runs this program
     avx2,
 };
 

@@ -1,4 +1,4 @@
-// One memory instruction of one warp: what every model reads and every pattern produces.
+// One memory instruction of one warp: the input of every model and the output of every pattern.
 #pragma once
 
 #include <array>

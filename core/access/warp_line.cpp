@@ -64,7 +64,7 @@ class LineParser {
     }
     bool is_at_end() const { return at_ == end_ || *at_ == '#'; }
 
-    // Goes to the next field. What stands there must be one, and blanks before it.
+    // Goes to the next field. There must be one, with blanks before it.
     void next_field(std::string_view wanted) {
         skip_blanks();
         if (is_at_end()) refuse(at_, fmt::format("expected {} here", wanted));

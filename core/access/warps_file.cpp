@@ -60,7 +60,7 @@ bool WarpsReader::next_op(WarpOp& op) {
     return next_that(parse, Wait::yes);
 }
 
-// The next line without its end; false when there is none.
+// The next line without its end; false at the end.
 bool WarpsReader::next_text(std::string_view& text, Wait wait) {
     if (!find_line_end(wait)) return false;
     text = {buffer_.data() + begin_, line_end_ - begin_};

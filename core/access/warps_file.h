@@ -43,7 +43,7 @@ struct WarpLine {
     std::uint64_t number = 0;  // of the line in the file, from 1, comments and blank lines counted
 };
 
-// A line of the file with its end; a name that is too long is cut. None for what no line can hold:
+// A line of the file with its end; a name that is too long is cut. None where no line can hold it:
 // other ops and widths, or no active lane.
 std::optional<std::string> warps_file_line(std::string_view name, const WarpAccess& access);
 
@@ -52,7 +52,7 @@ enum class Wait : std::uint8_t { no, yes };
 
 class WarpsReader {
  public:
-    // Reads from where `source` stands; `file_name` is what errors call it.
+    // Reads from the position of `source`; `file_name` is its name in errors.
     WarpsReader(ByteSource& source, std::string file_name);
 
     // The next warp; false at the end, and with Wait::no also where more would have to be read
@@ -74,7 +74,7 @@ class WarpsReader {
     ByteSource& source_;
     std::string file_name_;
     std::vector<char> buffer_;
-    std::size_t begin_;  // what is not yet handed out lies in buffer_[begin_, end_)
+    std::size_t begin_;  // buffer_[begin_, end_) is not yet handed out
     std::size_t end_;
     std::size_t line_end_ = 0;
     std::uint64_t number_ = 0;

@@ -270,7 +270,7 @@ struct StreamRecipe {
     Shape shape = {};
 };
 
-// All but the last two go over what L2 holds, again and again.
+// All but the last two read data that L2 holds, again and again.
 std::vector<StreamRecipe> recipes(const Sizes& sizes) {
     const auto [near, middle, far] = sizes;
     const auto again = [&](std::string_view index, std::uint64_t element_bytes) {

@@ -1,6 +1,6 @@
 // The launches that `coalprof calibrate` times: of the catalog, so that each is a command that
-// anybody can repeat. Most are limited by one part of the GPU alone; the others are a little of
-// everything, which keeps the rates together honest.
+// anybody can repeat. Most are limited by one part of the GPU alone; the others use every part a
+// little, which keeps the rates consistent.
 #pragma once
 
 #include <string>
@@ -22,8 +22,8 @@ struct Probe {
 // out.
 std::vector<Probe> calibration_probes(const Machine& machine, std::uint64_t most_bytes);
 
-// Two launches that differ in length alone, limited by one rate of the simulation: what the longer
-// one does more of, in the time that it takes longer, is the rate.
+// Two launches that differ in length alone, limited by one rate of the simulation: the rate is the
+// difference in work divided by the difference in time.
 struct SimStream {
     double SimRates::*rate = nullptr;
     Probe shorter;

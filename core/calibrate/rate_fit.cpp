@@ -166,7 +166,7 @@ Rates best_rates(const Problem& problem, Rates at) {
     return at;
 }
 
-// The launches with the largest share in what is known of rate k.
+// The launches that determine rate k best.
 std::vector<std::size_t> most_telling(const std::vector<Vector>& slopes, std::size_t k) {
     constexpr std::size_t most = 4;
     constexpr double least_slope = 0.1;

@@ -19,18 +19,18 @@ struct Traffic {
     std::uint64_t useful_bytes = 0;
     std::uint64_t read_bytes = 0;
     std::uint64_t write_bytes = 0;
-    // Different bytes among them: what a cache would have to hold. 0 where there is no cache.
+    // Different bytes among them: those that a cache would have to hold. 0 without caches.
     std::uint64_t footprint_bytes = 0;
     double efficiency() const {
         return static_cast<double>(useful_bytes) / static_cast<double>(read_bytes + write_bytes);
     }
 };
 
-// The traffic of the program's loads and stores of global memory. Shared memory beside it takes no
-// part as long as it has no bank conflicts.
+// The traffic of the program's loads and stores of global memory. Shared memory beside it does not
+// matter as long as it has no bank conflicts.
 // - without caches (1.x) every transaction of every half-warp counts;
 // - with them each block is fetched once and each sector written once, however many warps share it:
-//   loads fetch lines where L1 keeps them (2.x), else what L2 fetches from device memory.
+//   loads fetch lines where L1 keeps them (2.x), else L2's fetches from device memory.
 std::variant<Traffic, Unavailable> predict_traffic(const Rules& rules, const Program& program,
                                                    const CachePolicy& cache);
 

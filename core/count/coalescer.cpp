@@ -17,8 +17,8 @@ constexpr std::uint32_t store_wavefronts_merged(std::uint32_t width_bytes) {
     return width_bytes >= 4 ? 8 : 4;
 }
 
-// Counts, for each of 32 word banks, how many of the masks added so far have that bit; answers the
-// largest of them. One bit plane per power of two: adding is a ripple of and and xor.
+// Counts, for each of 32 word banks, how many of the masks added so far have that bit; returns the
+// largest count. One bit plane per power of two: adding is a ripple of and and xor.
 class BankDegree {
  public:
     void add(std::uint32_t mask) {

@@ -60,8 +60,8 @@ class Coalescer {
     explicit Coalescer(const Rules& rules, Vectors vectors = best_vectors());
     // `access` is global, its addresses multiples of its width (hardware refuses others).
     GlobalCounts count(const WarpAccess& access) const;
-    // The same for launches whose warps differ in more ways than can be gone through: what depends
-    // on the hash is in doubt.
+    // The same for launches whose warps differ in too many ways to try all: counts that depend on
+    // the hash are in doubt.
     Coalescer without_hash() const;
     // True if counts depend on address bits above the line (through the hash of the tag banks).
     bool hashes_lines() const { return hash_.is_known; }

@@ -89,11 +89,11 @@ void collect(std::span<const Instruction> instructions, std::uint64_t begin, std
     blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
 }
 
-// Threads that run at about the same time on one multiprocessor, so that its L1 merges what they
-// share.
+// Threads that run at about the same time on one multiprocessor, so that its L1 merges their
+// accesses.
 constexpr std::uint64_t neighbours = 1 << 11;
-// A launch is walked this far, less where it has many instructions; what repeats goes on as the
-// second half of the walk did.
+// A launch is walked this far, less where it has many instructions; repeating parts are assumed to
+// continue like the second half of the walk.
 std::uint64_t walked_threads(std::size_t instructions) {
     constexpr std::uint64_t most_threads = 1 << 14;
     constexpr std::uint64_t most_accesses = most_threads << 4;

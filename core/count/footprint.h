@@ -1,6 +1,6 @@
 // The number of aligned blocks (lines, sectors, L2's fetches) that the accesses of a whole launch
-// touch, each counted once: those that reach device memory when caches merge what neighbouring
-// warps share.
+// touch, each counted once: those that reach device memory when caches merge the accesses of
+// neighbouring warps.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,8 @@ std::uint64_t blocks_of(const ByteRuns& run, std::uint64_t block_bytes);
 std::optional<ByteRuns> runs_of(const Formula& formula, std::uint32_t width_bytes,
                                 std::uint64_t threads);
 
-// Blocks that several instructions touch together on one array. None where threads far from each
-// other share blocks, so that what a cache still holds decides, and where the instructions do not
+// Blocks that several instructions touch together on one array. None where threads at large
+// distances share blocks, so that the state of a cache decides, and where the instructions do not
 // repeat and the launch is too long to be walked.
 std::optional<std::uint64_t> blocks_of(std::span<const Instruction> instructions,
                                        std::uint64_t threads, std::uint64_t block_bytes);

@@ -14,7 +14,7 @@ namespace coalprof {
 struct L1WorkingSet {
     std::uint64_t bytes = 0;  // of the distinct lines that loads touch
     bool is_shared = false;   // several warps or instructions touch some of them
-    bool is_kept = false;     // L1 keeps what these loads fetch, as far as it is large enough
+    bool is_kept = false;     // L1 keeps these loads' lines, as far as it is large enough
 };
 
 // None where nothing is loaded from global memory, or through textures.

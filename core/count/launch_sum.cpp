@@ -48,7 +48,7 @@ WarpAccess shifted(const WarpAccess& access, std::uint64_t bytes) {
 }
 
 std::uint64_t detail::steps_within_lines(const WarpAccess& access, std::uint64_t advance) {
-    std::uint64_t offset = line_bytes;  // of the first active lane; then what all must share
+    std::uint64_t offset = line_bytes;  // of the first active lane, then of all
     for (std::uint32_t rest = access.active_lanes; rest != 0; rest &= rest - 1) {
         const std::uint64_t here =
             access.addresses[static_cast<std::uint32_t>(std::countr_zero(rest))] % line_bytes;

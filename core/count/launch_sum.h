@@ -1,6 +1,6 @@
 // Sums a per-warp count over a whole launch. Patterns that repeat are summed by their period, so
-// that 2^30 elements cost what 2^20 do; the others are walked warp by warp, on all threads. Both
-// give the same totals, which the tests hold against each other.
+// that 2^30 elements cost as much as 2^20 do; the others are walked warp by warp, on all threads.
+// Both give the same totals, which tests compare.
 #pragma once
 
 #include <algorithm>
@@ -78,7 +78,7 @@ struct Tiling {
 };
 
 // A launch that repeats: whole units of which each repeats within, `inner_unit` threads at a time;
-// whole inner units of the incomplete last unit; what is left.
+// whole inner units of the incomplete last unit; the rest.
 struct Parts {
     std::uint64_t inner_unit = 0;
     Repetition outer;  // of units; 0 times: the launch is shorter than one
@@ -87,7 +87,7 @@ struct Parts {
     Repetition tail;
     std::uint64_t rest_begin = 0;
 };
-// None for what does not repeat.
+// None if nothing repeats.
 std::optional<Parts> parts_of(const Program& program, const Instruction& instruction);
 
 // The copies of a warp in classes with equal counts, where lines are hashed by a linear hash: two
@@ -269,7 +269,7 @@ void sum_family(const WarpFamily& family, const Sensitivity& sensitivity, const 
 template <typename Visit>
 void each_family_of(const Pieces& pieces, std::uint64_t piece, const Program& program,
                     const Placement& placement, const Instruction& instruction, Visit visit) {
-    // The first piece takes no time to speak of: what a run has finished is still predicted.
+    // The first piece is short: points that a run has measured are still predicted.
     if (piece > 0) stop_if_asked();
     const Tiling tiling{program.threads, program.block};
     const WarpRange& range = pieces.range;

@@ -21,7 +21,7 @@ std::optional<std::string_view> why_bandwidth_unknown(const Rules& rules, const 
 // same instruction of ld.global.nc and of a texture fetch under ca, cg and cv.
 bool bypasses_l1(const Plan& plan);
 
-// Takes back what is only known of arrays in device memory.
+// Removes counts that are only known for arrays in device memory.
 void set_beyond_device_memory(Allocation allocation, Readings& readings);
 
 }  // namespace coalprof

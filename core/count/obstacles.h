@@ -18,10 +18,10 @@ std::vector<std::string> launch_obstacles(const Rules& rules, std::uint32_t bloc
                                           std::uint64_t shared_bytes,
                                           const std::optional<Dimensions>& grid);
 
-// Clauses such as "a block has 1024 threads, the most is 512"; empty: nothing is known to. Of the
-// plan: its program, shape and allocation. Not looked at: sizes of memory, because boards came with
-// several, and of grids that nobody chose, because two dimensions hold what one does not (65,535
-// blocks before 3.0).
+// Clauses such as "a block has 1024 threads, the most is 512"; empty: none is known. They concern
+// the plan's program, shape and allocation. Not considered: sizes of memory, because boards came
+// with several, and default grids, because two dimensions hold what one does not (65,535 blocks
+// before 3.0).
 std::vector<std::string> obstacles(const Rules& rules, const Plan& plan);
 
 // The same as warnings W-IMPOSSIBLE of the whole run, which name the machine.

@@ -33,7 +33,7 @@ struct Occupancy {
     std::vector<Limiter> limiters;  // all that allow no more than active_blocks
     std::string impossible;         // why not one block fits; empty: it does
     std::uint32_t shared_kib = 0;   // of the multiprocessor, as divided for this kernel
-    std::uint32_t l1_kib = 0;       // what is left for L1
+    std::uint32_t l1_kib = 0;       // rest for L1
     double ratio() const { return static_cast<double>(active_warps) / most_warps; }
 };
 

@@ -344,8 +344,8 @@ GlobalCounts Predictor::sum_sectors(const Program& program, const Placement& pla
             [&](const WarpAccess& access) { return coalescer.count(access); });
     };
     if (!coalescer_.hashes_lines()) return sum_with(coalescer_);
-    // The packets of an atomic depend on the hash. Of loads and stores it decides what a lone warp
-    // takes, and no more than that (set_crowded_tag_stage()).
+    // The packets of an atomic depend on the hash. The cost of loads and stores depends on it only
+    // for a lone warp (set_crowded_tag_stage()).
     if (is_atomic(instruction)) {
         const Sensitivity sensitivity{.hashes_lines = true};
         return costs_too_much(program, placement, instruction, sensitivity)

@@ -1,6 +1,6 @@
 // The model's answer: from a warp, or from the program of a whole launch, to readings under the
-// same keys that the device is read under. What is not deterministic is unavailable with its
-// reason, never a guess.
+// same keys that the device is read under. Counts that are not deterministic are unavailable with
+// their reason, never a guess.
 #pragma once
 
 #include "core/count/coalescer.h"

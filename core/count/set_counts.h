@@ -27,7 +27,7 @@ void set_shared(Readings& readings, const SharedRules& rules, AccessKind kind,
 void set_shared_atomics(Readings& readings, const Rules& rules, std::uint64_t requests);
 void set_local(Readings& readings, AccessKind kind, const LocalCounts& counts);
 
-// Adds counts of what came after; what is unknown of a part is unknown of the sum. Ratios are left
+// Adds the counts of a later part; a counter unknown in one is unknown in the sum. Ratios are left
 // to derive_ratios().
 void add_counts(Readings& sum, const Readings& more);
 

@@ -33,7 +33,7 @@ struct Used {
 };
 
 // Calls visit(block) for each segment that the lanes of a half-warp touch, cut down to the smallest
-// aligned piece that holds what is used of it, halved no further than `smallest`.
+// aligned piece that holds the used bytes, halved no further than `smallest`.
 template <typename Visit>
 void each_piece(const WarpAccess& access, std::uint32_t lanes, std::uint32_t segment_bytes,
                 std::uint32_t smallest, Visit visit) {

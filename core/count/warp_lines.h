@@ -1,7 +1,7 @@
 // The lines that a warp touches, found for all lanes at once: every lane is compared with every
-// other in vector registers, of which the caller says how many bytes they hold. Everything here is
-// inlined into what is compiled for one or the other kind of processor (core/access/vectors.h),
-// and nothing is a lambda, which would be compiled for the usual kind.
+// other in vector registers, whose width the caller gives in bytes. Everything here is inlined into
+// functions that are compiled for one or the other kind of processor (core/access/vectors.h), and
+// nothing is a lambda, which would be compiled for the usual kind.
 #pragma once
 
 #include <array>
@@ -82,8 +82,8 @@ COALPROF_INLINED bool has_twins(const Circle& circle) {
     return any != 0;
 }
 
-// For each lane: the lanes with its key, one bit each, and what is set in `bits` of any of them, by
-// phases of the data stage.
+// For each lane: the lanes with its key, one bit each, and the union of their `bits`, by phases of
+// the data stage.
 template <std::size_t Bytes, std::size_t Phases>
 COALPROF_INLINED void merge_twins(const std::uint32_t* key, const LaneNumbers& bits,
                                   LaneNumbers& lanes, std::array<LaneNumbers, Phases>& merged) {

@@ -50,17 +50,17 @@ struct DeviceFacts {
     }
 };
 
-// What kernels read that look at the clock of their multiprocessor, in its cycles: medians.
+// The readings of kernels that read the clock of their multiprocessor, in its cycles: medians.
 struct CycleReadings {
     double clock_hertz = 0;  // while all multiprocessors compute
     double instruction = 0;  // that waits for the one before
-    // Loads whose address is what the load before brought.
+    // Loads whose address is the value of the load before.
     double shared_load = 0;
     double l1_load = 0;
     double l2_load = 0;
     double dram_load = 0;
     double next_block = 0;  // from a block's end to the first instruction of the one in its place
-    // Of one multiprocessor that asks L2 alone, all the time.
+    // For one multiprocessor that alone asks L2, all the time.
     double line_request = 0;  // a sector of a line
     double sector = 0;        // of whole lines
 };
@@ -88,7 +88,7 @@ class NoSuchDeviceError : public Error {
     using Error::Error;
 };
 
-// A plan made ready: compiled, arrays allocated and filled. Destroying it frees what is its own.
+// A plan made ready: compiled, arrays allocated and filled. The destructor frees all of it.
 class PreparedLaunch {
  public:
     virtual ~PreparedLaunch() = default;
@@ -103,9 +103,9 @@ class PreparedLaunch {
     // Median and spread of `repeats` launches in seconds, after a warm-up; cold: L2 is flushed
     // before each.
     virtual Timing time(std::uint64_t repeats, CacheState cache) = 0;
-    // Compares the arrays with a host reference. What this leaves to be compared goes on beside the
-    // next launches, also when this one is no more. The answer, or the call itself, throws
-    // PointError naming the first wrong element.
+    // Compares the arrays with a host reference. Remaining comparisons run beside the next
+    // launches, even when this object is gone. The future, or the call itself, throws PointError
+    // naming the first wrong element.
     virtual std::shared_future<void> begin_verify() = 0;
     void verify() { begin_verify().get(); }
 
@@ -132,7 +132,7 @@ class KernelLauncher {
     virtual std::unique_ptr<PreparedLaunch> prepare(const Plan& plan) = 0;
     // One warp, one instruction, its 32 addresses as kernel parameters (`coalprof warps`).
     virtual std::unique_ptr<PreparedLaunch> prepare_warp(const WarpAccess& access) = 0;
-    // Throws away what L2 holds.
+    // Evicts the content of L2.
     virtual void flush_cache() = 0;
     // Gives up its context, and memory and kernels with it, and goes on in a new one, in which all
     // launches may start a little sooner or later. No prepared launch may be alive, and what
@@ -152,10 +152,10 @@ class CounterCollector {
     virtual std::uint64_t passes(std::span<const Counter> wanted) = 0;
     // One range per point, all in one session, repeated once per pass. For each point of each pass
     // calls before(point) outside the range, then work(point) inside it. `work` does the same each
-    // time. Answers one Readings per finished point: when `work` throws PointError, that point's
-    // readings say why and the rest go on; DeviceLostError ends the session and what could be
-    // decoded is returned, the rest unavailable with the reason. Throws CountersError when
-    // counters cannot be read at all.
+    // time. Returns one Readings per finished point: when `work` throws PointError, that point's
+    // readings say why and the rest go on; DeviceLostError ends the session and the decoded counts
+    // are returned, the rest unavailable with the reason. Throws CountersError when counters cannot
+    // be read at all.
     virtual std::vector<Readings> collect(std::span<const Counter> wanted, std::size_t points,
                                           const std::function<void(std::size_t)>& before,
                                           const std::function<void(std::size_t)>& work) = 0;

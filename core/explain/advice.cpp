@@ -155,7 +155,7 @@ bool is_shorter(const Told& one, const Told& other) {
     return one.time && other.time && is_likely_shorter(one.time->seconds, other.time->seconds);
 }
 
-// None: it saves nothing, or costs more of what matters more.
+// None: it saves nothing, or costs more of a more important counter.
 std::optional<Advice> saving(const Change& change, const Told& before, const Told& after) {
     for (const Costs& costs : all_costs()) {
         const auto now = sum_of(before.readings, costs);
@@ -227,7 +227,7 @@ class Relaunches {
     Build build_;
 };
 
-// They stay where what a formula touches may follow from them: where it names a thread's place in
+// Blocks stay where the formula's accesses may depend on them: where it names a thread's place in
 // its block, or shares memory within one.
 Blocks blocks_of(const FormulaSweep& sweep) {
     if (sweep.settings.launch.shape.grid) return Blocks::stay;

@@ -22,7 +22,7 @@ struct LaunchTime {
 
 struct Advice {
     std::string change;  // as it is typed: "--pitch auto"
-    std::string what;    // "sectors": what the two numbers count; empty: only time is won
+    std::string what;    // "sectors": the unit of both numbers; empty: only time is saved
     std::uint64_t before = 0;
     std::uint64_t after = 0;              // less
     std::optional<LaunchTime> time = {};  // of the launch as advised
@@ -30,7 +30,8 @@ struct Advice {
 
 struct LaunchAdvice {
     std::optional<LaunchTime> time;  // none: the machine's rates are not known
-    // First what makes less traffic, then what only saves time. Empty: nothing that was tried does.
+    // First the changes that make less traffic, then those that only save time. Empty: none that
+    // was tried helps.
     std::vector<Advice> list;
     // The reason why neither was computed: the launch is too large to evaluate for a drawing.
     std::optional<Warning> omitted = {};

@@ -81,7 +81,7 @@ struct Explanation {
     std::vector<ExplainedAccess> accesses;
     std::optional<LaunchTime> time;  // of the whole launch
     std::vector<Advice> advice;      // for the whole launch, checked by the model
-    std::vector<Warning> warnings;   // what would keep the machine from running the launch
+    std::vector<Warning> warnings;   // limits of the machine that the launch exceeds
 };
 
 // The warp that was asked for, or the commonest, and the one that costs most where it is another.
@@ -99,8 +99,8 @@ Purpose purpose_of(const ExplainedAccess& access);
 Explanation explanation_of(const Plan& plan, const Machine& machine,
                            std::optional<std::uint64_t> warp = {});
 
-// A warp instruction with explicit addresses, multiples of its width, and what is known of the
-// array that they lie in.
+// A warp instruction with explicit addresses, multiples of its width, and the facts about its
+// array.
 struct NamedWarp {
     WarpAccess access;
     std::string array = {};  // empty: nothing is known

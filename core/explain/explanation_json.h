@@ -10,7 +10,7 @@
 
 namespace coalprof {
 
-// The whole document, ended by a newline. Of the head, "meta" is made; its machine may be empty.
+// The whole document, ended by a newline. "meta" is made from the head, whose machine may be empty.
 // `worst`: another warp of the launch, which costs more.
 std::string json_document(const ResultHead& head, const Explanation& explanation,
                           const Explanation* worst = nullptr);

@@ -9,7 +9,7 @@
 namespace coalprof {
 namespace {
 
-// "op load" where --op decides what is done with some access.
+// "op load" where --op decides the operation of some access.
 bool depends_on_op(const FormulaSweep& sweep) {
     const ParsedFormula parsed = tree_of(sweep);
     return std::any_of(parsed.accesses.begin(), parsed.accesses.end(),

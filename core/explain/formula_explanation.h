@@ -1,4 +1,4 @@
-// One warp of a user's formula explained: what explanation.h says of every pattern, under the name
+// One warp of a user's formula explained as explanation.h does for every pattern, under the name
 // and with the text that the user gave it.
 #pragma once
 

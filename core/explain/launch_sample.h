@@ -17,7 +17,7 @@ struct WarpSample {
         {};  // the first that takes most, where that is another sort
 };
 
-// Counting one takes about a microsecond: nobody waits for more.
+// Counting one takes about a microsecond: more would take too long.
 inline constexpr std::uint64_t most_warps_looked_at = 1ull << 16;
 
 // A request's average cost: sectors or passes above the ideal, then lines; in hundredths, since the

@@ -11,10 +11,10 @@ namespace coalprof {
 namespace {
 
 struct Words {
-    std::string_view act;    // "read": what the lanes do
+    std::string_view act;    // "read": the lanes' action
     std::string_view acts;   // "reads"
-    std::string_view moved;  // "fetched": what happens to a sector
-    std::string_view used;   // "used": what happens to a byte that a lane wanted
+    std::string_view moved;  // "fetched": for a sector
+    std::string_view used;   // "used": for a byte that a lane wanted
 };
 
 constexpr Words words_of(Purpose purpose) {
@@ -114,7 +114,7 @@ class Explainer {
         if (shape_.active_lanes == warp_lanes) return "All 32 lanes";
         return fmt::format("All {} active lanes", shape_.active_lanes);
     }
-    // Sectors of loads and stores do not depend on which lane takes what.
+    // Sectors of loads and stores do not depend on the order of the lanes.
     std::string order_remark() const {
         if (shape_.lanes_rise || purpose_ == Purpose::atomic) return {};
         const bool has_all_lanes = shape_.active_lanes == warp_lanes;  // by which rows are counted

@@ -1,5 +1,5 @@
-// The shape of one warp's access: what a drawing shows and what the sentences about it are derived
-// from. Facts of the 32 addresses alone; no machine and no rule of any hardware enters.
+// The shape of one warp's access: the basis of a drawing and of the sentences about it. Facts of
+// the 32 addresses alone; no machine and no rule of any hardware enters.
 #pragma once
 
 #include <array>

@@ -13,9 +13,9 @@ namespace coalprof {
 enum class Ink : std::uint8_t {
     plain,
     heading,  // bold
-    good,     // what was asked for
-    waste,    // what came along
-    faint,    // what is not touched
+    good,     // asked for
+    waste,    // fetched in addition
+    faint,    // not touched
 };
 
 class StyledLine {

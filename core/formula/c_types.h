@@ -35,7 +35,7 @@ struct CType {
 
 class CTypes {
  public:
-    // `usual` is the type of arrays that nobody declared: --type.
+    // `usual` is the type of undeclared arrays: --type.
     explicit CTypes(ElementType usual);
 
     static constexpr CTypeId usual = 0;

@@ -299,7 +299,7 @@ void FormulaReader::read_parameters() {
     expect(")", "the parameters of a kernel end with )");
 }
 
-// A function that is called: what it returns stands for it; of others the text is passed over.
+// A function that is called is replaced by its result; the text of others is skipped.
 void FormulaReader::read_function(std::string_view name) {
     ReadFunction function{name, {}, 0};
     const std::size_t close = end_of_group(token_.at);
@@ -333,7 +333,7 @@ void FormulaReader::declare(std::string_view name, ReadValue value, CTypeId type
     variables_.push_back({name, std::move(value), type, guards_.size(), ++numbers_});
 }
 
-// One that nobody declared lives from the beginning on.
+// An undeclared name exists from the beginning on.
 void FormulaReader::declare_first(std::string_view name, ReadValue value) {
     variables_.insert(variables_.begin(), {name, std::move(value), CTypes::none, 0, ++numbers_});
     ++implied_;

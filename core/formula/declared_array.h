@@ -1,4 +1,4 @@
-// --array NAME=WHAT: the extents of an array, or what it holds where its values make indices.
+// --array NAME=WHAT: the extents of an array, or its content where its values make indices.
 #pragma once
 
 #include <string>

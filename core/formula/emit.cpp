@@ -17,8 +17,9 @@ std::string literal(std::int64_t value) {
     return value < 0 ? fmt::format("({}ll)", value) : fmt::format("{}ll", value);
 }
 
-// One statement a node, in the order of the nodes; what a lazy operator may leave out stands in
-// the braces of an `if`. No nesting of parentheses: the compiler sees flat text, whatever the tree.
+// One statement a node, in the order of the nodes; operands that a lazy operator may leave out are
+// in the braces of an `if`. No nesting of parentheses: the compiler sees flat text, whatever the
+// tree.
 class FunctorWriter {
  public:
     FunctorWriter(const std::vector<Node>& nodes, const Scope& scope)
@@ -31,7 +32,8 @@ class FunctorWriter {
     std::string write(const FormulaAccess& access, const std::string& type_name) {
         line("struct {} {{", type_name);
         ++indent_;
-        // Not constexpr: what no thread evaluates may divide by 0, which compilers refuse there.
+        // Not constexpr: expressions that no thread evaluates may divide by 0, which compilers
+        // refuse there.
         line("Index operator()(Index thread) const {{");
         ++indent_;
         if (access.condition) {

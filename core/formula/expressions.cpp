@@ -88,7 +88,8 @@ ReadValue FormulaReader::read_conditional(const ReadValue& test) {
     return result;
 }
 
-// C reads `i & 31 == 0` as `i & (31 == 0)` and `0 <= i < n` as `(0 <= i) < n`; nobody means it.
+// C reads `i & 31 == 0` as `i & (31 == 0)` and `0 <= i < n` as `(0 <= i) < n`, which is never
+// meant.
 void FormulaReader::require_parentheses(const OperatorInfo& info, const Token& sign,
                                         const ReadValue& left, const ReadValue& right) const {
     const bool is_bitwise = info.power >= 4 && info.power < comparison_power;

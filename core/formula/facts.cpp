@@ -32,7 +32,7 @@ RangeOfResult range_of_table(const LookupTable& table, const ValueRange& index) 
 NodeFacts facts_of_operator(const Node& node, const std::vector<NodeFacts>& known,
                             const Scope& scope) {
     const std::uint64_t threads = scope.threads;
-    NodeFacts zero;  // for what an operator does not have
+    NodeFacts zero;  // in place of missing operands
     zero.sequence = Sequence{};
     std::array<const NodeFacts*, 3> operands{&zero, &zero, &zero};
     const std::size_t count = child_count(node.kind);
@@ -62,7 +62,7 @@ NodeFacts facts_of_operator(const Node& node, const std::vector<NodeFacts>& know
     const auto moving = sequence_of_result(node.kind, operands, threads);
     facts.sequence = facts.range.is_single() ? Sequence{} : moving;
     // 0/(i-1) has one value and yet fails in thread 1 alone: where an operator can fail, or decides
-    // what is evaluated, its operands have to move evenly too.
+    // what is evaluated, its operands must be sequences, too.
     const bool can_fail_within = facts.can_fail || (is_lazy(node.kind) && facts.subtree_can_fail);
     const auto& even = can_fail_within ? moving : facts.sequence;
     if (!even) {

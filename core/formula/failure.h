@@ -9,7 +9,7 @@
 
 namespace coalprof {
 
-// `failed` is what evaluate_thread() answered for `thread`, or an index out of range.
+// `failed` is evaluate_thread()'s answer for `thread`, or an index out of range.
 UsageError launch_failure(const ParsedFormula& formula, const Scope& scope, std::uint64_t thread,
                           const ThreadValue& failed, std::int64_t largest_index);
 

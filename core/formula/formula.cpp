@@ -281,7 +281,7 @@ class FormulaProgramBuilder {
     std::vector<Checked> checked_;
     Program program_;
     std::uint64_t useful_global_bytes_ = 0;
-    std::uint64_t useful_shared_bytes_ = 0;  // what counts where nothing else is touched
+    std::uint64_t useful_shared_bytes_ = 0;  // counted where nothing else is touched
 };
 
 // The variables that count along the second or third dimension; none: along neither.
@@ -304,9 +304,8 @@ Owner owner_of_rows(const Node& node) {
     }
 }
 
-// A block or a grid to which nobody gave a shape, or one number, has one dimension: tid.y would be
-// 0 everywhere, which is not what its author means. One row can be had by asking for it: --block
-// 256x1.
+// A block or a grid without a shape, or with one number, has one dimension: tid.y would be 0
+// everywhere, which its author does not want. --block 256x1 asks for one row.
 class ShapeCheck {
  public:
     ShapeCheck(const ParsedFormula& formula, const LaunchShape& shape)

@@ -266,7 +266,7 @@ class FormulaFileReader {
         return place;
     }
 
-    // Runs a parser that knows nothing of files, and adds the place to what it says.
+    // Runs a parser that knows nothing of files, and adds the place to its errors.
     template <typename Parse>
     void located(JsonView value, Parse parse) const {
         try {

@@ -89,7 +89,7 @@ COALPROF_INLINED bool checked(const LaneStep& step, const LaneState& state) {
     return failures < 0;
 }
 
-// ---- what is no operator of the language ----
+// ---- steps without an operator of the language ----
 
 // For numbers that are not negative: SSE2 has no arithmetic shift of 64-bit integers.
 struct ShiftRightUnsigned {
@@ -383,7 +383,7 @@ COALPROF_INLINED bool fill_part_of_tid(const LaneStep& step, const LaneState& st
     return false;
 }
 
-// Any variable; fast for what is the same in a whole block.
+// Any variable; fast for those that are the same in a whole block.
 COALPROF_INLINED bool fill_any(const LaneStep& step, const LaneState& state) {
     const auto variable = static_cast<Variable>(step.scalar);
     const Scope& scope = *state.scope;

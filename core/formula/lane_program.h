@@ -14,7 +14,7 @@
 namespace coalprof {
 
 enum class Checking : std::uint8_t {
-    off,  // for launches that were found free of failures: what fails would wrap around
+    off,  // for launches that were found free of failures, which would wrap around
     on,   // every operator that is not proven safe, and the index
 };
 

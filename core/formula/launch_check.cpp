@@ -146,8 +146,8 @@ class LaunchChecker {
         }
     }
 
-    // The first period fails nowhere and the last one somewhere: what fails in one period fails in
-    // all that follow it.
+    // The first period fails nowhere and the last one somewhere: an operator that fails in one
+    // period fails in all that follow it.
     Found walk_failing_period(std::uint64_t period, std::uint64_t periods) const {
         std::uint64_t fine = 0;
         std::uint64_t failing = periods - 1;

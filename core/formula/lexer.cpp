@@ -16,8 +16,8 @@ namespace {
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
-// Longest first. Some are no part of the language: they are read whole, so that the parser can name
-// what was meant.
+// Longest first. Some are no part of the language: they are read whole, so that an error can name
+// them.
 constexpr std::array<std::string_view, 51> signs{
     "::", "<<=", ">>=", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "**", "->",
     "+=", "-=",  "=<",  "=>", "<>", "^^", "*=", "/=", "%=", "&=", "|=", "^=", "++",

@@ -1,4 +1,4 @@
-// Loops of pasted C, gone through round by round, and what leaves them.
+// Loops of pasted C, executed round by round, and exits from them.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ bool implies(const NodeTree& next, const NodeTree& last) {
 struct FormulaReader::Loop {
     std::size_t begin = 0;  // where its text begins
     std::size_t test_at = 0;
-    std::size_t step_at = 0;       // 0: there is none
+    std::size_t step_at = 0;       // 0: none
     bool begins_untested = false;  // do { } while ()
     std::size_t body_at = 0;
     std::size_t guards = 0;
@@ -122,7 +122,7 @@ void FormulaReader::read_loop(Loop loop) {
     while (read_round(loop)) {
     }
     guards_.resize(loop.guards);
-    // No register holds what the rounds have loaded one after the other.
+    // Registers do not hold the values that the rounds have loaded one after the other.
     if (!is_unrolled(loop))
         std::erase_if(loads_, [&](const KnownLoad& known) {
             return known.number > before && !known.is_copy;

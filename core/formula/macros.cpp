@@ -74,7 +74,7 @@ class MacroExpander {
         return std::min(close + 1, line.size());
     }
 
-    // Names of `from`, each with what stands for it.
+    // Names of `from`, each with its replacement.
     template <typename Put>
     std::string each_name(std::string_view from, Put put) const {
         std::string result;

@@ -6,9 +6,9 @@
 
 namespace coalprof {
 
-// The text without its preprocessor lines, macros put in where they are used. Texts without such
-// lines come back as they are. Throws UsageError: what is no #define or #pragma, a macro without
-// its arguments, a text that grows beyond `most_bytes`.
+// The text without its preprocessor lines, with macros replaced. Texts without such lines come back
+// unchanged. Throws UsageError: a line other than #define and #pragma, a macro without its
+// arguments, a text that grows beyond `most_bytes`.
 std::string without_macros(std::string_view text, std::size_t most_bytes);
 
 }  // namespace coalprof

@@ -55,7 +55,8 @@ class NoteWriter {
         if (active_.empty()) return std::move(notes_);
         const auto& nodes = formula_.formula().nodes;
         const std::vector<Term> terms = terms_of(nodes, formula_.access().index);
-        std::vector<Term> moving;  // what is the same in every lane decides where the warp starts
+        std::vector<Term> moving;  // terms that are the same in every lane decide where the warp
+                                   // starts
         for (const Term& term : terms)
             if (steps_of(values_of(term)).kind != LaneSteps::Kind::same) moving.push_back(term);
         if (terms.size() > 1)

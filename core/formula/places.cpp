@@ -1,4 +1,4 @@
-// Pointers, what they point to, and the accesses that come of it.
+// Pointers, their targets, and the accesses that follow from them.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -171,8 +171,8 @@ std::vector<ReadValue> FormulaReader::parts_of(const ReadValue& place) const {
     return parts;
 }
 
-// An array that nobody declared has the type of the variable that takes an element of it. Numbers
-// are converted to one another: there --type decides, if it is another one than the usual.
+// An undeclared array has the type of the variable that takes an element of it. Numbers are
+// converted to one another: there --type decides, if it is another one than the usual.
 void FormulaReader::settle(ReadValue& place, CTypeId type) {
     const bool is_open = place.is(Kind::place) || place.is(Kind::pointer);
     if (!is_open || place.type != CTypes::usual || place.unit_bytes != 0) return;
@@ -313,7 +313,7 @@ void FormulaReader::store(const ReadValue& place) {
     }
 }
 
-// As compilers see it: shared memory is no global memory, and what is __restrict__ stands alone.
+// As compilers see it: shared memory is no global memory, and __restrict__ arrays overlap nothing.
 bool FormulaReader::may_alias(std::string_view a, std::string_view b) const {
     const ReadArray* one = find_array(a);
     const ReadArray* other = find_array(b);
@@ -419,7 +419,7 @@ bool FormulaReader::is_dead() const {
 
 ReadGuard FormulaReader::guard_of(const ReadValue& test, bool is_met) const {
     ReadGuard guard;
-    if (test.is(Kind::pointer) && !test.may_be_array)  // if (p): nobody pastes what reads nothing
+    if (test.is(Kind::pointer) && !test.may_be_array)  // if (p): assumed to be true
         guard.tree = leaf(NodeKind::literal, is_met, test.begin, test.end);
     else if (test.is(Kind::number))
         guard.tree = is_met ? whole(test) : negated(whole(test));

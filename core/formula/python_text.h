@@ -1,4 +1,4 @@
-// Kernels of Numba, pasted: what they say in C.
+// Pasted kernels of Numba, translated to C.
 #pragma once
 
 #include <string>

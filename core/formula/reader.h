@@ -1,6 +1,6 @@
 // Reads a formula: index expressions and instructions, or C as it stands in a kernel. It goes
-// through the text once and executes what it can: variables hold trees, loops are gone through
-// round by round, conditions guard the accesses that stand under them. Only for the files of this
+// through the text once and executes it as far as possible: variables hold trees, loops are
+// executed round by round, conditions guard the accesses under them. Only for the files of this
 // folder.
 #pragma once
 
@@ -29,9 +29,9 @@ enum class Arithmetic : std::uint8_t { plain, word, wide };
 struct ReadValue {
     enum class Kind : std::uint8_t {
         number,   // tree
-        data,     // what is not known: an element of an array, a fraction
-        pointer,  // into `array`, or perhaps: a name that nobody declared
-        place,    // what a pointer points to, not read yet
+        data,     // unknown: an element of an array, a fraction
+        pointer,  // into `array`, or perhaps: an undeclared name
+        place,    // the target of a pointer, not read yet
     };
     Kind kind = Kind::data;
     std::size_t begin = 0;  // its text
@@ -44,11 +44,11 @@ struct ReadValue {
     bool wraps = false;  // the tree's low 32 bits are meant
 
     std::shared_ptr<const UsageError> why = nullptr;  // said where a number is needed
-    bool may_be_array = false;                        // nobody declared it
+    bool may_be_array = false;                        // undeclared
 
     std::string_view array = {};
-    CTypeId type = CTypes::usual;  // of the place, of what the pointer points to, of data if known
-    std::uint64_t unit_bytes = 0;  // 0: an element of an array that nobody declared
+    CTypeId type = CTypes::usual;  // of the place, of the pointer's target, of data if known
+    std::uint64_t unit_bytes = 0;  // 0: an element of an undeclared array
     std::size_t index_begin = 0;   // the text in the brackets, where there is one pair
     std::size_t index_end = 0;
 
@@ -75,7 +75,7 @@ struct ReadArray {
     Space space = Space::global;
     bool is_local = false;  // in registers: no traffic
     const DeclaredArray* declared = nullptr;
-    bool is_restrict = false;  // what is stored elsewhere changes none of it
+    bool is_restrict = false;  // stores to other arrays do not change it
 };
 
 // A condition under which the statements stand that are being read.
@@ -105,7 +105,8 @@ struct KnownLoad {
     std::size_t number = 0;
 };
 
-// A function that only returns what its parameters give: T f(int x, int y) { return y*8 + x; }
+// A function that only returns an expression of its parameters: T f(int x, int y) { return y*8 + x;
+// }
 struct ReadFunction {
     std::string_view name;
     std::vector<std::string_view> parameters;
@@ -125,7 +126,7 @@ class FormulaReader {
 
  private:
     using Kind = ReadValue::Kind;
-    static constexpr int least_power_of_sum = 9;  // what may stand in < >
+    static constexpr int least_power_of_sum = 9;  // least power of operators within < >
 
     // ---- text ----
     std::string_view text() const { return text_; }
@@ -313,7 +314,7 @@ class FormulaReader {
                                       const ReadValue& left, const ReadValue& right) const;
     ReadValue arithmetic(const OperatorInfo& info, std::size_t at, const ReadValue& left,
                          const ReadValue& right) const;
-    NodeTree whole(const ReadValue& value) const;  // throws why where it is none
+    NodeTree whole(const ReadValue& value) const;  // throws its `why`
     NodeId append(const NodeTree& tree);
     NodeId condition_node(const NodeTree& condition);
 
@@ -333,12 +334,12 @@ class FormulaReader {
     std::size_t last_end_ = 0;
     std::size_t nesting_ = 0;  // of expressions
     std::size_t blocks_ = 0;   // of statements
-    std::size_t loops_ = 0;    // that stand around what is read
+    std::size_t loops_ = 0;    // around the current text
     std::size_t rounds_ = 0;   // of all loops
-    std::size_t dead_ = 0;     // what is read is not executed
+    std::size_t dead_ = 0;     // the current text is not executed
     std::size_t numbers_ = 0;
     mutable std::uint64_t walked_warps_ = 0;  // to decide whether a round has threads
-    std::size_t implied_ = 0;                 // variables that nobody declared
+    std::size_t implied_ = 0;                 // undeclared variables
     std::size_t touched_ = 0;                 // loads that were read, repeated ones too
     struct Left {
         std::size_t guards = 0;  // that stand where it begins

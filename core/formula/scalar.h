@@ -1,6 +1,6 @@
-// One thread's value of an expression, exactly as the language says: only what is needed is
-// evaluated, and what fails is named. Slow; it locates what the vectorised evaluator has noticed,
-// and it is what that evaluator is tested against.
+// One thread's value of an expression, exactly as the language defines it: only needed operands are
+// evaluated, and failures are named. Slow; it locates failures that the vectorised evaluator has
+// noticed, and it is the reference in that evaluator's tests.
 #pragma once
 
 #include <cstdint>

@@ -36,7 +36,7 @@ std::optional<Sequence> stretched(const Sequence& sequence, std::uint64_t times,
     return repeats(threads, narrowed(Wide{sequence.advance} * static_cast<Wide>(times)));
 }
 
-// Stretched until its advance is a multiple of `step`: what / % >> and bit masks need.
+// Stretched until its advance is a multiple of `step`, which / % >> and bit masks need.
 std::optional<Sequence> aligned(const Sequence& sequence, std::uint64_t step,
                                 std::uint64_t most_threads) {
     return stretched(sequence, step / std::gcd(step, magnitude(sequence.advance)), most_threads);

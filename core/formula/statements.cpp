@@ -464,7 +464,7 @@ void FormulaReader::fail_after_statement() {
                 starts_operand ? hint_for_two_operands() : hint_for_sign(token_.text));
 }
 
-// `lane < 27; b[i]`: nobody means an access at index 0 or 1 beside another.
+// `lane < 27; b[i]`: an access at index 0 or 1 beside another is never meant.
 void FormulaReader::require_conditions_behind_if() const {
     if (formula_.accesses.size() < 2) return;
     for (std::size_t k = 0; k < formula_.accesses.size(); ++k) {

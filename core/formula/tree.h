@@ -1,5 +1,5 @@
-// An index formula as a tree: what the parser makes and every reader (evaluator, emitter, analysis,
-// explanation) walks. All nodes stand in one vector, children before parents and every subtree in
+// An index formula as a tree, made by the parser and walked by every reader (evaluator, emitter,
+// analysis, explanation). All nodes are in one vector, children before parents and every subtree in
 // one piece, so that readers are loops and no input decides how deep a call stack grows.
 #pragma once
 
@@ -93,7 +93,7 @@ struct FormulaAccess {
     std::optional<NodeId> condition;  // lanes where it is zero take no part
     std::uint16_t begin = 0;          // its text, prefix included: [begin, end)
     std::uint16_t end = 0;
-    std::uint16_t index_begin = 0;  // the index within it; the same twice: i, which nobody wrote
+    std::uint16_t index_begin = 0;  // the index within it; the same twice: i, not written
     std::uint16_t index_end = 0;
     bool is_written_whole = false;      // that is all of it: *(p + i), a[j][i], p[i].x
     std::uint16_t condition_begin = 0;  // "if ..." after it, where that was written
@@ -127,7 +127,7 @@ struct ParsedFormula {
     std::vector<bool> uses_parameter;     // which of them occur
     std::vector<Node> nodes;
     std::vector<FormulaAccess> accesses;
-    // Loops, and indices that depend on a type or on what an array holds, are settled for each
+    // Loops, and indices that depend on a type or on the content of an array, are settled for each
     // launch: for_launch() reads the source again.
     bool is_settled = true;
     std::string source = {};
@@ -138,7 +138,7 @@ struct ParsedFormula {
     }
 };
 
-// Text to tree. Of a loop one round is read, see is_settled. Throws UsageError with the text, a
+// Text to tree. One round of a loop is read, see is_settled. Throws UsageError with the text, a
 // caret and a hint.
 ParsedFormula read_formula(std::string_view text, const FormulaContext& context,
                            ElementType type = ElementType::f32);

@@ -128,7 +128,7 @@ NodeTree FormulaReader::combined(NodeKind kind, std::size_t at, std::size_t begi
     return tree;
 }
 
-// tree op number; x + 3 + 4 is x + 7, so that what a loop adds up stays small.
+// tree op number; x + 3 + 4 is x + 7, so that the sums of a loop stay small.
 NodeTree FormulaReader::with_number(NodeKind kind, NodeTree tree, std::int64_t number) const {
     const std::size_t begin = tree.back().begin;
     const std::size_t end = tree.back().end;
@@ -149,7 +149,7 @@ NodeTree FormulaReader::negated(const NodeTree& tree) const {
     return combined(NodeKind::logical_not, root.at, root.begin, root.end, {&tree});
 }
 
-// The text of both is that of the second, which stands closer to what it guards.
+// The text of both is that of the second, which is closer to the guarded access.
 NodeTree FormulaReader::both(const NodeTree& a, const NodeTree& b) const {
     if (a.empty()) return b;
     if (b.empty()) return a;
@@ -236,7 +236,7 @@ ReadValue FormulaReader::binary(const OperatorInfo& info, std::size_t at, ReadVa
     return arithmetic(info, at, left, right);
 }
 
-// p < q and p - q within an array, and p != NULL: kernels are given what they read.
+// p < q and p - q within an array, and p != NULL, which is assumed to be true.
 std::optional<ReadValue> FormulaReader::compared(const OperatorInfo& info, std::size_t at,
                                                  const ReadValue& left,
                                                  const ReadValue& right) const {

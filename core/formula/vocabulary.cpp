@@ -41,7 +41,7 @@ constexpr std::array<VariableName, variable_count> variable_names{{
     {"gdim.z", "gridDim.z"},
 }};
 
-// Words of other languages and habits, with what this one says instead.
+// Words of other languages and habits, with this language's equivalent.
 constexpr std::string_view no_fractions =
     "there are only whole numbers: / already divides towards zero, i*3/2 is a fraction of i";
 struct Foreign {
@@ -65,7 +65,7 @@ constexpr Foreign foreign_words[] = {
     {"pow", "there are no powers: write i*i, or 1 << k for a power of two"},
 };
 
-// Empty: the word is none of them.
+// Empty: an unknown word.
 std::string_view hint_for_foreign(std::string_view word) {
     for (const auto& [words, hint] : foreign_words)
         for (std::size_t at = words.find(word); at != words.npos; at = words.find(word, at + 1)) {
@@ -81,7 +81,7 @@ bool is_name(std::string_view text) {
            (text.front() < '0' || text.front() > '9') && std::ranges::all_of(text, is_name_char);
 }
 
-// N, M, K, W, H: what kernels call sizes, and not a variable of the language (n counts threads).
+// N, M, K, W, H: names of sizes in kernels, and not variables of the language (n counts threads).
 bool is_capital(std::string_view name) {
     return name.size() == 1 && name.front() >= 'A' && name.front() <= 'Z' && name != "I";
 }
@@ -122,7 +122,7 @@ const OperatorInfo* find_function(std::string_view name) {
 std::optional<AccessKind> find_access_kind(std::string_view name) {
     for (const AccessKind kind : access_kinds)
         if (name_of(kind) == name) return kind;
-    if (name == "add") return AccessKind::reduce;  // as in atomicAdd(), whose result nobody reads
+    if (name == "add") return AccessKind::reduce;  // as in atomicAdd(), whose result is not read
     return std::nullopt;
 }
 

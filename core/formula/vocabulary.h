@@ -1,4 +1,4 @@
-// The words of the formula language, each once, and what is said about a word that is none of them.
+// The words of the formula language, each once, and the errors for other words.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace coalprof {
 
-// `tid`, and what CUDA calls it: `threadIdx.x`.
+// `tid`, also in CUDA's spelling: `threadIdx.x`.
 std::optional<Variable> find_variable(std::string_view name);
 
 // Null: there is no such function.
@@ -23,7 +23,7 @@ std::optional<AccessKind> find_access_kind(std::string_view name);
 // The reason why `name` cannot name a parameter, a definition or an array; empty: it can.
 std::string reason_against_name(std::string_view name);
 
-// Hints for words that are not known: the nearest known one, or what to write instead.
+// Hints for unknown words: the closest known one, or its replacement.
 std::string hint_for_name(std::string_view name, std::span<const std::string> own_names);
 std::string hint_for_function(std::string_view name, std::size_t arguments);
 std::string hint_for_prefix(std::string_view name);

@@ -180,13 +180,13 @@ class JsonStream::Input {
         return at_ != end_;
     }
     void skip_line() {
-        begin_token();  // what is skipped is not kept
+        begin_token();  // skipped text is not kept
         while (!is_at_end() && here() != '\n') {
             at_ = std::min(std::string_view(block_.data(), end_).find('\n', at_), end_);
             begin_token();
         }
     }
-    // To what stops text. Answers whether all of it is ASCII.
+    // To the end of plain text. Returns true if all of it is ASCII.
     bool skip_text() {
         unsigned char all = 0;
         std::uint64_t all_eights = 0;
@@ -235,12 +235,13 @@ class JsonStream::Input {
     std::string block_ = std::string(behind, '\0');
     std::size_t token_ = 0;
     std::size_t at_ = 0;
-    std::size_t end_ = 0;  // of what was read
+    std::size_t end_ = 0;  // of the bytes that were read
     std::uint64_t bytes_before_ = 0;
     std::uint64_t lines_before_ = 0;
 };
 
-// Reads one value after the other into a tree. Nothing recurses: what is open stands in the tree.
+// Reads one value after the other into a tree. Nothing recurses: the tree holds the open lists and
+// objects.
 class JsonStream::Reader {
  public:
     Reader(ByteSource& source, std::string_view streamed, OnItem on_item)
@@ -279,8 +280,8 @@ class JsonStream::Reader {
 
  private:
     // A member of an item (of a point: "predicted", "unavailable", ...). The same member of the
-    // next item begins with the same bytes most often, and ends with them, too: then what they
-    // stand for is copied, and only the rest is read.
+    // next item usually begins and ends with the same bytes: then their values are copied, and only
+    // the rest is read.
     struct Member {
         struct Item {
             std::size_t end = 0;  // of its bytes
@@ -289,7 +290,7 @@ class JsonStream::Reader {
         std::string name;
         std::size_t depth = 0;
         std::uint32_t misses = 0;  // one after the other
-        std::string bytes;         // empty: none were kept, nor is what follows
+        std::string bytes;         // empty: none were kept, and no items
         std::vector<Item> items;
         JsonTree::Kept kept;
         JsonTree::Mark mark;  // of all of it
@@ -364,7 +365,7 @@ class JsonStream::Reader {
     }
     bool is_in_kept() const { return kept_ != nullptr && tree.depth() == kept_->depth + 1; }
 
-    // Past "//" and its line, or "/*" and what ends it.
+    // Past "//" and its line, or "/*" and its end.
     void skip_comment() {
         input.advance();
         const char kind = input.next_byte();
@@ -519,7 +520,7 @@ class JsonStream::Reader {
         std::int64_t integer = 0;
         if (is_whole(word, integer) && integer != 0) return need(tree.add(integer));
         double real = 0;
-        // from_chars says of what is nearly zero no more than that it does not fit.
+        // from_chars only says of a number close to zero that it does not fit.
         if (!is_whole(word, real)) real = std::strtod(std::string(word).c_str(), nullptr);
         if (!std::isfinite(real)) fail("a number that 64 bits cannot hold");
         need(tree.add(real));

@@ -1,6 +1,6 @@
 // JSON values that follow each other in a file, one after the other: one of a document, many of
 // JSON Lines. A list of any length can be streamed: its items are handed over as they are read and
-// forgotten, so that a file of any size costs the same memory. What is hostile is refused before it
+// forgotten, so that a file of any size costs the same memory. Hostile input is refused before it
 // costs more: depth, size and number of values are bounded (json_tree.h).
 #pragma once
 
@@ -31,7 +31,7 @@ class JsonStream {
         value,  // one was read: value()
         end,    // of the input; nothing but blanks was left
         cut,    // the input ends within a value
-        wrong,  // this is no JSON, or larger than it may be: problem() says what
+        wrong,  // no JSON, or too large: see problem()
     };
     Step next();
     // The value; if it is cut or wrong, as far as it was read.

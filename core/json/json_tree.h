@@ -42,7 +42,7 @@ class JsonView {
     // Anything but a list or an object.
     std::optional<Value> value() const;
 
-    // The member of this name; none where there is none, or where this is no object.
+    // The member of this name; none if it is missing, or where this is no object.
     std::optional<JsonView> find(std::string_view name) const;
 
     // Where the value and its name begin, in bytes of the input; 0 unless the tree keeps places.
@@ -68,7 +68,7 @@ class JsonView {
 class JsonTree {
  public:
     void clear();
-    // From now on, for JsonView::at(): the next value, and its name, begin at what was said last.
+    // From now on, for JsonView::at(): the next value, and its name, begin at the last given place.
     void keep_places() { keeps_places_ = true; }
     void set_place(std::uint64_t at) { place_.value = static_cast<std::uint32_t>(at); }
     void set_name_place(std::uint64_t at) { place_.name = static_cast<std::uint32_t>(at); }
@@ -147,7 +147,7 @@ class JsonTree {
         std::size_t text_size = 0;  // when it was opened
     };
 
-    // To where what was copied from elsewhere lies now.
+    // Adjusts the indices of a node that was copied from elsewhere.
     static void shift(Node& node, std::uint32_t nodes, std::uint32_t text_bytes);
     bool keep(std::string_view text, Span& span);
     Node* append(JsonKind kind);
@@ -189,7 +189,7 @@ class JsonView::Iterator {
         ++*this;
         return before;
     }
-    // The root is nobody's item, so its place marks the end.
+    // The root is in no list, so its place marks the end.
     bool operator==(const Iterator& other) const { return at_.node_ == other.at_.node_; }
 
  private:

@@ -17,8 +17,9 @@ namespace coalprof {
 struct Value
     : std::variant<std::monostate, std::string, std::int64_t, std::uint64_t, double, bool> {
     Value() = default;
-    // Not the variant's own copying: libstdc++ takes a variant with a string for one that always
-    // holds a value, and where the string's copying throws, it destroys what is not there.
+    // The variant's copy constructor is not used: libstdc++ takes a variant with a string for one
+    // that always holds a value, and where the string's copying throws, it destroys a string that
+    // was never made.
     Value(const Value& other) : Value() { variant::operator=(other); }
     Value(Value&&) noexcept = default;
     Value& operator=(const Value&) = default;
@@ -40,7 +41,7 @@ struct Value
 
 using NamedValues = std::vector<std::pair<std::string, Value>>;
 
-// The value of this name; nullptr where there is none. `hint` is where it usually stands.
+// The value of this name; nullptr: none. `hint` is its usual position.
 const Value* find_value(const NamedValues& values, std::string_view name, std::size_t hint = 0);
 
 // Text and integers as they are typed, as in the names of points; anything else is empty.

@@ -61,9 +61,9 @@ bool is_total(Counter counter) {
     return !info(counter).parts && unit != Unit::ratio && unit != Unit::byte_per_second;
 }
 
-// The bytes that the algorithm needs; where nobody said so, those that its instructions touch. Of
-// kernels, which load the same in other ways, those that they leave in memory: a launch that is too
-// small leaves less.
+// The bytes that the algorithm needs; where they are not known, those that its instructions touch.
+// For kernels, which load the same in other ways, those that they leave in memory: a launch that is
+// too small leaves less.
 double work_bytes_of(const Point& point) {
     const Reading& useful = point.predicted[Counter::useful_bytes];
     if (is_number(useful)) return number_in(useful);
@@ -84,7 +84,7 @@ double sectors_of(const Point& point) {
     return sectors;
 }
 
-// Contenders from the best to the worst, and what is said of them.
+// Contenders from the best to the worst, and the sentence about them.
 class BestRanking {
  public:
     BestRanking(Counter counter, bool is_measured, std::uint64_t values,

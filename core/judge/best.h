@@ -1,5 +1,5 @@
-// --best KEY and --sort KEY: which combination of a result has the best value of a counter, and
-// points in the order of one. Both stand between what makes a result and what writes it.
+// --best KEY and --sort KEY: the combination of a result that has the best value of a counter, and
+// points in the order of one. Both stand between the source of a result and its writers.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ namespace coalprof {
 
 // Passes a result on and adds a verdict at its end: the combination of everything but the swept
 // parameter that has the best mean of the counter; where nothing else varies, the best value of
-// that parameter. Nothing is best of one, and nothing where intervals overlap. By measurement where
-// every point has one. Totals of different amounts of work are said to be such. The verdict's scope
-// names the counter; its basis is none of the others.
+// that parameter. No verdict on a single one, and none where intervals overlap. By measurement
+// where every point has one. Totals of different amounts of work are marked as such. The verdict's
+// scope names the counter; its basis is separate from the others.
 class BestSink : public ResultSink {
  public:
     BestSink(ResultSink& next, Counter counter);

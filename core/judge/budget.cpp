@@ -304,7 +304,7 @@ class BudgetParser {
                                                                            : std::string_view{};
     }
     void read_numbers(BudgetCondition& condition, std::string_view words) const {
-        // A machine is called 9.0: what is no range is a word.
+        // A machine is called 9.0: anything that is no range is a word.
         if (words.find('.') != words.npos && words.find("..") == words.npos) return;
         condition.numbers = parse_signed_range(words, option_of(condition));
     }

@@ -57,7 +57,7 @@ Budget parse_budget(std::string_view text, std::string_view option = "--budget")
 // One budget a line; # begins a comment. Throws Error, UsageError with file and line.
 std::vector<Budget> read_budget_file(const std::string& path);
 
-// Holds a result against budgets and hands it on, where there is somebody to take it.
+// Compares a result with budgets and passes it on to `next`, if any.
 class BudgetJudge : public ResultSink {
  public:
     explicit BudgetJudge(std::vector<Budget> budgets, ResultSink* next = nullptr);

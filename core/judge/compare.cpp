@@ -99,7 +99,7 @@ class Comparison::Impl {
     void begin_newer(const ResultHead& head) {
         std::unique_lock lock(mutex_);
         grown_.wait(lock, [this] { return has_older_head_ || has_older_ended_; });
-        if (!has_older_head_) throw Stopped{};  // whoever reads it says why
+        if (!has_older_head_) throw Stopped{};  // the reader reports why
         require_same_sweep(head);
         note_difference("coalprof", older_head_.coalprof_version, head.coalprof_version);
         note_difference("what is known of the machine's rules", older_head_.machine.evidence,
@@ -208,7 +208,7 @@ class Comparison::Impl {
             if (!is_allowed) names.push_back(name);
         }
         if (!refused.empty()) {
-            // With what was given, which the new one takes the place of.
+            // Those already given, too: the suggested option replaces them.
             names.insert(names.begin(), options_.across.begin(), options_.across.end());
             throw UsageError(fmt::format("compare: the results differ in {}", joined(refused)),
                              fmt::format("to compare them all the same: --across {}",
@@ -226,7 +226,7 @@ class Comparison::Impl {
         });
         if (matches_values_) rekey();
     }
-    // Whoever edits an index wants to know what it did; nothing else is another.
+    // An edited index is compared on purpose; other changes are differences.
     bool is_changed_formula(const std::vector<HeadDifference>& found) const {
         return older_head_.sweep.pattern == "formula" && !found.empty() &&
                std::ranges::all_of(found, [&](const HeadDifference& one) {
@@ -296,7 +296,7 @@ class Comparison::Impl {
         return matches_values_ ? values_in_name(point.name) : point.name;
     }
 
-    // The point of this key that nobody has taken, into old_. False where there is none.
+    // The next unmatched point of this key, into old_. False where there is none.
     bool unpack_older(const std::string& key) {
         std::unique_lock lock(mutex_);
         const auto index = take_older(key, lock);
@@ -464,7 +464,7 @@ class Comparison::Impl {
     bool has_older_head_ = false;
     bool has_older_ended_ = false;
     HeldPoints older_;
-    std::vector<std::string> older_keys_;  // what each is matched by
+    std::vector<std::string> older_keys_;  // by which points are matched
     std::vector<bool> is_taken_;
     std::vector<std::uint32_t> by_key_;  // indices, sorted; empty until one is out of order
     std::size_t next_ = 0;
@@ -474,7 +474,7 @@ class Comparison::Impl {
     bool is_changed_formula_ = false;
     bool matches_values_ = false;
     bool are_machines_apart_ = false;
-    std::set<Counter> only_older_machine_;  // what the newer one cannot have is no loss
+    std::set<Counter> only_older_machine_;  // counters that the newer one cannot have are no loss
     Point old_;                             // the one that is compared
     std::map<std::pair<std::string_view, int>, GateCase> cases_;
     std::vector<std::string> only_newer_;
@@ -483,7 +483,7 @@ class Comparison::Impl {
     std::string first_other_work_;
     GateReport report_;
 
-    // Passes what a reader hands over to the members of the same names.
+    // Passes calls of a reader to the members of the same names.
     class Older : public ResultSink {
      public:
         explicit Older(Impl& impl) : impl_(impl) {}

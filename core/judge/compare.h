@@ -13,7 +13,7 @@
 namespace coalprof {
 
 struct CompareOptions {
-    // A time is worse from so much more on, where the quartiles of both do not overlap either.
+    // A time is worse from this increase on, where the quartiles of both do not overlap either.
     double max_slowdown = 0.05;
     // Numbers that are no exact counts and have no spread are the same within this share.
     double tolerance = 0.05;
@@ -28,9 +28,9 @@ class Comparison {
     Comparison(const Comparison&) = delete;
     Comparison& operator=(const Comparison&) = delete;
 
-    // Fed one after the other, the older first, or at the same time by a thread each: what the
-    // newer one needs of the other is waited for. begin() of the newer one throws UsageError where
-    // the two are of different sweeps.
+    // Fed one after the other, the older first, or at the same time by a thread each: the newer one
+    // waits for the points of the older that it needs. begin() of the newer one throws UsageError
+    // where the two are of different sweeps.
     ResultSink& older();
     ResultSink& newer();
     // No more comes of the older one, whatever ended it: nothing waits for it any longer.

@@ -29,14 +29,14 @@ struct GateFinding {
     std::string point = {};
     std::string_view side = {};     // "predicted", "measured", "predicted and measured"
     std::string_view counter = {};  // its key; empty: none
-    std::optional<double> before = std::nullopt;  // what it was; of a budget the limit
+    std::optional<double> before = std::nullopt;  // its earlier value; of a budget the limit
     std::optional<double> now = std::nullopt;
     double weight = 0;                // sorts: how many times worse, at least 1
-    std::string text = {};            // what a person reads beside the point's name
+    std::string text = {};            // for people, beside the point's name
     GatePlace place = {};             // its own, or that of its cause
     bool is_of_whole_kernel = false;  // which is known by one of its lines
     std::string kernel = {};          // the point's, by its short name
-    std::string cause = {};           // why, and what fixes it; empty: the result does not say
+    std::string cause = {};           // the cause and the fix; empty: the result has none
     std::string cause_point = {};     // the instruction that wastes most for this cause
 };
 std::string_view name_of(GateFinding::Kind kind);
@@ -86,7 +86,7 @@ struct GateReport {
     std::vector<std::string> files = {};  // of a comparison the old one first
     std::uint64_t points = 0;             // that were compared
     std::vector<GateCase> cases = {};
-    std::vector<std::string> notes = {};   // what to know besides
+    std::vector<std::string> notes = {};   // further remarks
     std::vector<std::string> losses = {};  // points that could not be compared, and why
 
     std::uint64_t count(GateFinding::Kind kind) const;

@@ -67,7 +67,7 @@ std::vector<GateFinding> joined_everywhere(const GateReport& report) {
     return joined;
 }
 
-// Those of one kind of all cases, the worst first; what no point has in front.
+// Findings of one kind of all cases, the worst first; those without a point lead.
 Listed findings_of(const GateReport& report, Kind kind) {
     Listed listed{.all = report.count(kind)};
     std::vector<GateFinding> found;

@@ -1,5 +1,5 @@
-// Where in a program's source, or in a file of formulas, something is, and what services call that
-// file.
+// The place of something in a program's source, or in a file of formulas, and the path by which
+// services know that file.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 namespace coalprof {
 
 struct GatePlace {
-    std::string file = {};   // as the compiler wrote it down; empty: nobody knows
-    std::uint64_t line = 0;  // 0: nobody knows
+    std::string file = {};   // as the compiler wrote it down; empty: unknown
+    std::uint64_t line = 0;  // 0: unknown
 };
 // For a line of a kernel.
 GatePlace place_of(const Point& point);
@@ -21,7 +21,7 @@ GatePlace place_of(const Point& point);
 std::map<std::string, std::uint64_t> lines_of_formulas(const std::string& file);
 
 // From the root of the repository: GITHUB_WORKSPACE, else the nearest folder upwards that holds
-// .git, else the current folder. A file that lies elsewhere is called what it was.
+// .git, else the current folder. A file outside keeps its path.
 std::string path_in_repository(const std::string& file);
 
 }  // namespace coalprof

@@ -76,7 +76,7 @@ struct VerifyReport {
     VerifyTotals totals = {};
 };
 
-// Adds up what the points of a result say, and hands them on to `points`, if any.
+// Adds up the outcomes of a result's points, and passes them on to `points`, if any.
 class Tally : public ResultSink {
  public:
     Tally(VerifyReport& report, ResultSink* points) : report_(report), points_(points) {}

@@ -196,8 +196,8 @@ class Binder {
         put(at, array.base, 8);
         bound_.memory.add(std::move(array));
     }
-    // NumPy makes int64 and float64 of numbers that nobody gave a type, and kernels mostly take 4
-    // bytes. Narrower elements may be loaded several at a time.
+    // NumPy makes int64 and float64 of numbers without a type, and kernels mostly take 4 bytes.
+    // Narrower elements may be loaded several at a time.
     void require_width(std::size_t at, const ArrayFile& file) const {
         const std::uint32_t widest = code_.widest_bytes[at];
         if (!file.kind || kind_of(at) || widest == 0 || file.kind->bytes <= widest) return;

@@ -29,8 +29,8 @@ struct ArrayFile {
 // "int64", as NumPy calls it.
 std::string dtype_of(ElementKind kind);
 std::shared_ptr<const ArrayContents> contents_of_bytes(std::string bytes);
-// The elements of a .npy file (C order), converted to what is `wanted` of them, or all bytes of
-// another file. Throws UsageError naming `option`: an element that is no number of that kind.
+// The elements of a .npy file (C order), converted to the `wanted` kind, or all bytes of another
+// file. Throws UsageError naming `option`: an element that is no number of that kind.
 ArrayFile contents_of_file(const std::string& path, const std::optional<ElementKind>& wanted,
                            std::string_view option);
 

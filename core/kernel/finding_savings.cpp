@@ -17,9 +17,9 @@ namespace {
 constexpr double least_saved = 0.5;
 constexpr double most_saved = 1.3;
 constexpr double noise = 0.1;
-// Less is none.
+// Smaller gains are not reported.
 constexpr double least_gain = 0.03;
-// Remedies that were predicted to gain nothing, as latency would limit what is left, saved 0.4.
+// Remedies that were predicted to gain nothing, as latency would limit the rest, saved 0.4.
 constexpr double most_of_latency = 0.5;
 
 class FindingPrices {
@@ -71,7 +71,7 @@ class FindingPrices {
             places.insert(shape_of(one.access).misaligned_bytes());
         return places;
     }
-    // a[i-1] beside a[i]: what aligns one of them moves the other.
+    // a[i-1] beside a[i]: aligning one of them moves the other.
     bool has_neighbours(std::uint32_t site, const std::vector<std::uint32_t>& sites) const {
         const PtxSite& own = priced_.code.sites[site];
         return std::ranges::any_of(sites, [&](std::uint32_t one) {

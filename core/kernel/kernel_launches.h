@@ -32,11 +32,11 @@ struct KernelChoice {
     Dimensions block;
     std::uint64_t shared_bytes = 0;
     std::vector<std::string> arguments;  // each NAME=VALUE
-    NamedValues swept;                   // its values of what varies
+    NamedValues swept;                   // its values of the varying parameters
 };
 // The last argument varies fastest. Throws UsageError for more than a sweep may have.
 std::vector<KernelChoice> choices_of(const KernelAxes& axes);
-// The key of what varies first; "line" where there is one launch.
+// The key that varies first; "line" where there is one launch.
 std::string swept_key(const KernelAxes& axes);
 
 // Throws UsageError where the machine refuses the launch.

@@ -253,7 +253,7 @@ KernelResult points_of_kernel(const Code& code, const KernelLaunch& launch, cons
 
 namespace {
 
-// Counts accesses, and keeps what L2 sees of them.
+// Counts accesses, and keeps L2's view of them.
 class CountingSink : public AccessSink {
  public:
     CountingSink(const Machine& machine, std::size_t sites, std::size_t samples,

@@ -128,7 +128,7 @@ Readings SiteCounts::readings(AccessKind kind, const Machine& machine) const {
         set_local(all, kind, local);
     } else if (machine.rules->global == GlobalRule::sectors_by_warp) {
         set_l1(all, kind, global);
-        // Passes depend on what other warps do.
+        // Passes depend on other warps.
         all[access_counter(kind, AccessField::tag_wavefronts)] = {};
         all[access_counter(kind, AccessField::data_wavefronts)] = {};
     } else {

@@ -17,8 +17,8 @@ namespace coalprof {
 
 inline constexpr std::size_t most_samples = 64;
 
-// A warp that is kept: which ones are is drawn by what they ask for, so that the same are whichever
-// thread executed their blocks.
+// A warp that is kept: its selection depends on its accesses alone, so that it is the same
+// whichever thread executed its block.
 struct SampledWarp {
     WarpAccess access;
     std::uint64_t block = 0;   // by z, then y, then x
@@ -76,7 +76,7 @@ class SiteCounter : public AccessSink {
     std::vector<SiteCounts> kept_;
     std::vector<SiteCounts> attempt_;
     std::vector<std::uint32_t> touched_;  // sites of the attempt
-    // The last access of each site and what it came to: warps of a kernel mostly repeat each other,
+    // The last access of each site and its counts: warps of a kernel mostly repeat each other,
     // moved by whole lines.
     struct Counted {
         WarpAccess access;

@@ -47,8 +47,8 @@ LineFinding finding_at(const LineReport& report, const std::string& point) {
     return finding;
 }
 
-// The warp that stands for the line: of those that waste, one that takes what the line takes on
-// average, and of equals the ones that waste most together. None where no kept warp wastes.
+// The example warp of the line: of those that waste, one of average cost, and among equals one of
+// the shape that wastes most in total. None where no kept warp wastes.
 const WarpAccess* example_of(const LineSummary& line, const Machine& machine) {
     struct Group {
         std::uint64_t waste = 0;
@@ -214,7 +214,7 @@ KernelSpends spent_by(const std::vector<LineReport>& reports, const std::string&
     return kernel;
 }
 
-// `sentence`: what all took and needed, and the percentage between.
+// `sentence`: the used and the needed amounts, and the percentage between.
 std::string waste_text(const char* sentence, const Spent& spent) {
     const double wasted = spent.took - spent.needed;
     return fmt::format(fmt::runtime(sentence), spent.took, spent.needed,
@@ -232,7 +232,7 @@ std::string mend_text(const Spent& spent, const char* sentence) {
                : fmt::format("Let {}", sentence);
 }
 
-// Code without source lines may be anybody's.
+// Code without source lines may be the user's or a library's.
 const char* mend_of_sectors(const SourceLine& place) {
     const bool is_own = !place.file.empty() && !is_of_toolkit(place);
     return is_own

@@ -16,7 +16,7 @@ namespace coalprof {
 inline constexpr std::string_view wasted_sectors = "wasted_sectors";
 
 // `points`: the names of the reports in the result. Left out are lines that waste less than a
-// tenth, and those of which no warp was kept that wastes. Of machine code no warps are kept: a
+// tenth, and those of which no warp was kept that wastes. No warps of machine code are kept: a
 // kernel has one finding, at the instruction that wastes most. Those that save most come first.
 std::vector<LineFinding> findings_of(const std::vector<LineReport>& reports,
                                      const std::vector<std::string>& points,

@@ -1,5 +1,5 @@
-// Points of kernels and of their lines: how they are named and what stands beside their counters,
-// the same for a program that ran and for a kernel that was executed on the CPU.
+// Points of kernels and of their lines: their names and the parameters beside their counters, the
+// same for a program that ran and for a kernel that was executed on the CPU.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ std::string dimensions_text(const std::array<std::uint32_t, 3>& all);
 // Names the points of lines; those of one name are numbered.
 class LinePoints {
  public:
-    // `of_kernel`: what is said of its kernel beside the line. Without readings.
+    // `of_kernel`: the parameters of its kernel. Without readings.
     Point point_of(const LineSummary& line, const NamedValues& of_kernel);
 
  private:

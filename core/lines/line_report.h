@@ -1,4 +1,4 @@
-// The lines of a program with what each wastes, and what that costs.
+// The lines of a program with their waste, and the cost of that.
 #pragma once
 
 #include <cstdint>

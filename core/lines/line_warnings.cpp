@@ -57,7 +57,7 @@ std::string reason_of(const LineTraces& traces, bool is_of_libraries) {
                                                 : *reasons.begin();
 }
 
-// Kernels whose code could not count itself, their share of the time, and what gives them lines.
+// Kernels whose code could not count itself, their share of the time, and how to get their lines.
 std::vector<Warning> kernels_without_lines(const TimeWithoutLines& time,
                                            const std::vector<KernelSummary>& kernels,
                                            const LineTraces& traces) {
@@ -167,7 +167,7 @@ std::vector<Warning> lines_without_times(const std::vector<KernelSummary>& kerne
                      "a fix saves: the line that wastes most sectors comes first"}};
 }
 
-// PTX only: nobody can add lines to machine code.
+// PTX only: lines cannot be added to machine code.
 bool lacks_line_information(const std::vector<LineSummary>& lines) {
     const auto is_ptx = [](const LineSummary& line) { return !line.is_machine_code(); };
     return std::ranges::any_of(lines, is_ptx) &&

@@ -1,5 +1,5 @@
-// The kernels of a program that ran, with what their lines, or their bytes, say of the sectors that
-// they could do without.
+// The kernels of a program that ran, with the sectors that they could save according to their
+// lines, or their bytes.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// The lines of a program that ran: their points, the findings, and what kept others from coming.
+// The lines of a program that ran: their points, the findings, and the reasons for missing lines.
 #pragma once
 
 #include <set>

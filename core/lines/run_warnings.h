@@ -23,7 +23,7 @@ std::vector<Warning> warnings_of_lines(const std::vector<KernelSummary>& kernels
                                        const std::vector<LineSummary>& lines,
                                        const LineTraces& traces);
 
-// A later run that ended in another way. `during`: what it was for.
+// A later run that ended in another way. `during`: its purpose.
 std::vector<Warning> other_end_of(int code, int code_before, const std::string& during);
 
 void append(std::vector<Warning>& all, const std::vector<Warning>& more);

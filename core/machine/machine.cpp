@@ -76,7 +76,7 @@ std::string hint_for(std::string_view wanted) {
 
 [[noreturn]] void refuse(std::string_view text, std::string_view wanted) {
     const std::string hint = hint_for(wanted);
-    std::vector<std::string_view> several;  // boards that differ in what was left out
+    std::vector<std::string_view> several;  // boards that differ in the missing words
     for (const Board& board : all_boards())
         if (!wanted.empty() && plain(board.key).starts_with(wanted)) several.push_back(board.key);
     constexpr std::size_t most = 6;  // "gtx" is no name with something left out

@@ -1,6 +1,6 @@
-// GPUs as data. A Machine is what the model predicts for: the rules of a compute capability and
-// the sizes and rates of a board. The model reads these records; it never asks for a number of a
-// compute capability itself.
+// GPUs as data. The model predicts for a Machine: the rules of a compute capability and the sizes
+// and rates of a board. The model reads these records; it never asks for a number of a compute
+// capability itself.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 namespace coalprof {
 
 struct Board {
-    std::string_view key;   // "h200": what --machine takes
+    std::string_view key;   // "h200": as in --machine
     std::string_view name;  // "NVIDIA H200"
     ComputeCapability cc;
     std::uint32_t multiprocessors = 0;
@@ -24,7 +24,8 @@ struct Board {
     std::optional<std::uint64_t> l2_bytes;  // 0: it has none; nullopt: not known
     std::string_view source;
     std::optional<std::uint32_t> boost_clock_mhz = {};  // of the multiprocessors; none: not known
-    std::string_view aliases = {};                      // by comma: what drivers and people call it
+    std::string_view aliases = {};                      // by comma: names that drivers and people
+                                                        // use
 };
 
 struct MeasuredRates;  // rates.h
@@ -52,7 +53,7 @@ bool is_called(const Board& board, std::string_view text);
 // memory in banks of 8 bytes, which 3.x can set, or 4. Throws UsageError with the closest name.
 Machine find_machine(std::string_view text);
 // The rules of a device present; the newest known below it where its own are not listed. `sizes`
-// become its board, so that what is queried is never looked up.
+// become its board, so that queried sizes are never looked up.
 Machine machine_of_device(ComputeCapability cc, std::string_view device_name,
                           const std::optional<DeviceSizes>& sizes = {});
 

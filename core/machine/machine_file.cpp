@@ -30,8 +30,8 @@ struct Ends {
 constexpr Ends multiprocessors_there_are{1, 10'000};
 constexpr Ends bytes_per_second_there_are{1e9, 1e15};
 constexpr Ends l2_bytes_there_are{1024, 1e12};
-// As factors of what this program knows of such a GPU. Rates of one kind differ by a factor of 1.7
-// between GPUs that were measured (core/machine/chips), shares and powers by 1.4.
+// As factors of this program's own values for such a GPU. Rates of one kind differ by a factor of
+// 1.7 between GPUs that were measured (core/machine/chips), shares and powers by 1.4.
 constexpr double most_apart = 1000;
 Ends ends_of(const RateInfo& rate, const Rates& known) {
     const double factor = rate.unit == "1" ? 10 : most_apart;
@@ -66,7 +66,7 @@ ComputeCapability capability_at(const NamedValues& values) {
     return {static_cast<int>(major.value), static_cast<int>(minor.value)};
 }
 
-// In any order: what a flush adds to a start stays, unless the file has the flushed start.
+// In any order: the time that a flush adds to a start stays, unless the file has the flushed start.
 void take_rates(const ListDocument& list, Rates& rates) {
     const Rates known_rates = rates;
     const double flush_adds = rates.flushed_start_seconds - rates.start_seconds;
@@ -112,8 +112,8 @@ Machine machine_from(const ListDocument& list, const std::string& path) {
     if (!known || machine.rules->global != GlobalRule::sectors_by_warp)
         complain("compute_capability", "one that has rates, 7.0 or later");
     measured->rates = *known;
-    // The rates are this GPU's own, as those of the shipped machines are theirs. Its caches are
-    // what they were.
+    // The rates are this GPU's, as those of the shipped machines are theirs. Its caches do not
+    // change.
     measured->rates.doubt = 1;
     take_rates(list, measured->rates);
     machine.name = path;

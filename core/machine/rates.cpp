@@ -23,7 +23,7 @@ void scale(SimRates& sim, const Board& board, const Board& measured, double proc
     sim.dram_write_bytes_per_second *= memory;
 }
 
-// A board that nobody measured: the rates of `measured` for each multiprocessor, and for each byte
+// A board that was not measured: the rates of `measured` for each multiprocessor, and for each byte
 // a second of peak bandwidth. How far that is off is not known; intervals are widened threefold (in
 // powers).
 Rates scaled(const Board& board, const Board& measured, Rates rates) {
@@ -84,9 +84,8 @@ void set_start(Rates& rates, double seconds) {
 std::span<const RateInfo> all_rates() {
     using enum Scaling;
     constexpr std::string_view per_second = "1/s";
-    // Not calibrated: instructions are issued four a clock, whatever launches say; the others
-    // decide next to nothing of any launch of the catalog, so that what launches say of them would
-    // be noise.
+    // Not calibrated: instructions are issued four a clock, whatever launches show; the others
+    // decide almost nothing of any launch of the catalog, so that a fit to launches would be noise.
     constexpr bool never = false;
     static constexpr std::array rates{
         RateInfo{"start_seconds", "s", &Rates::start_seconds},

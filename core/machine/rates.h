@@ -31,8 +31,8 @@ struct L2Shares {
     double reuse_power = 0;
     double random_reads = 0;   // that hold random places: loads
     double random_writes = 0;  // and stores, until they are written back
-    // That is left to what evict-first loads (ld.cs) bring in: beside stores, and without any where
-    // L2 was full of other lines before.
+    // Left for the lines of evict-first loads (ld.cs): beside stores, and without any where L2 was
+    // full of other lines before.
     double leaving = 0;
     double leaving_alone = 0;
     double dirty = 0;          // most that stays dirty when a launch ends
@@ -41,7 +41,7 @@ struct L2Shares {
     double idle_streams = 0;   // and where device memory has time to take dirty lines early
     double warm_reads = 0;     // a launch before this one: half of it is gone at this footprint
     double warm_slope = 0;
-    double kept_behind = 0;      // of it what evict-first loads do not push out, up to
+    double kept_behind = 0;      // of it the part that evict-first loads do not evict, up to
     double most_behind = 0;      // this footprint
     double warm_writes = 0;      // footprint from which on its write-backs fall into this launch,
     double warm_all_writes = 0;  // and where all of them do
@@ -86,7 +86,7 @@ struct Rates {
     double line_reductions_per_second = 0;  // sectors of them, of one line
     double busy_line_reads_per_second = 0;  // of one line that many loads gather on
     double slice_stores_per_second = 0;     // of whole lines, to one slice of L2
-    double slice_reads_per_second = 0;      // of what is stored to there
+    double slice_reads_per_second = 0;      // of places that are stored to
     // Lines with whole sectors and open ones, which a read completes, leave one at a time.
     double mixed_lines_per_second = 0;
     double barrier_latency_seconds =
@@ -135,7 +135,7 @@ std::span<const SimRateInfo> all_sim_rates();
 
 // Rates of the very GPU that a Machine stands for.
 struct MeasuredRates {
-    std::string device;  // its name: what Board::name of the Machine points to
+    std::string device;  // its name: target of Board::name of the Machine
     Rates rates;
 };
 

@@ -67,7 +67,7 @@ struct L1Loads {
     bool keeps_ca = false;
     bool keeps_cs = false;
     bool by_default = false;         // without any -dlcm
-    std::uint32_t fetch_bytes = 32;  // what one miss of a kept load fetches
+    std::uint32_t fetch_bytes = 32;  // by one miss of a kept load
 };
 
 // Where ld.global.nc (__ldg) goes: the read-only path of a global load.

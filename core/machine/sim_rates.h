@@ -6,7 +6,7 @@ namespace coalprof {
 
 struct SimRates {
     double clock_hertz = 0;    // of the multiprocessors, under load
-    double start_seconds = 0;  // of an empty launch, without what the host adds
+    double start_seconds = 0;  // of an empty launch, without the host's part
 
     // Rates of the whole GPU.
     double blocks_per_second = 0;           // that start

@@ -26,7 +26,7 @@ struct PatternInfo {
     // A parameter in bytes whose plain numbers are still typed in elements, as the widths of rows
     // are; sizes with a unit are bytes.
     bool typed_in_elements = false;
-    // Which thread touches what, where blocks and rows could be taken for one another; for --help.
+    // The mapping of threads to elements, where blocks and rows could be confused; for --help.
     std::string_view mapping = {};
     // The key of the pattern's option whose words the pattern compares: all are swept where none
     // was chosen.

@@ -1,6 +1,6 @@
-// The options that shape a launch, one row each: how it is typed, which values it takes, what
-// results call it. --help, completion, titles, CSV, JSON and the replay of saved results follow
-// from the table. Adding one: its row, its member of ChosenLaunch, and what makes use of it.
+// The options that shape a launch, one row each: its spelling, its values, its key in results.
+// --help, completion, titles, CSV, JSON and the replay of saved results follow from the table.
+// Adding one: its row, its member of ChosenLaunch, and code that uses it.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace coalprof {
 
 enum class OptionGroup : std::uint8_t {
-    launch,  // what each launch has: type, op, size, block, ...
+    launch,  // of each launch: type, op, size, block, ...
     memory,  // how memory is accessed; swept, these are compared with each other
     pattern  // of single patterns, which name them (PatternInfo::options)
 };
@@ -23,12 +23,12 @@ struct LaunchOption {
     std::string_view key;   // in results: "l2_fetch"
     std::string_view word;  // "--l2-fetch"; CLI11's "--type,-t" where there is a letter
     OptionGroup group;
-    std::string_view usual;  // what holds where it was not given, as typed; empty: that varies
-    std::string_view value;  // of --help: "N"
-    std::string_view range;  // of --help: how a range of it looks
-    std::string_view help;   // {words} and {range} are put in
+    std::string_view usual;                    // the default, as typed; empty: it varies
+    std::string_view value;                    // of --help: "N"
+    std::string_view range;                    // of --help: how a range of it looks
+    std::string_view help;                     // {words} and {range} are put in
     std::vector<std::string_view> (*words)();  // that it takes; nullptr: other text
-    // Throws UsageError for what cannot be read; at least one value.
+    // Throws UsageError for unreadable text; at least one value.
     std::vector<AxisValue> (*read)(const LaunchOption& option, const std::string& text);
     // For options of memory and patterns: the value in a launch, as results have it; nothing: the
     // launch has none.
@@ -39,7 +39,7 @@ struct LaunchOption {
 
 // In the order of --help and of results.
 std::span<const LaunchOption> launch_options();
-// nullptr: there is none of this key.
+// nullptr: none of this key.
 const LaunchOption* find_launch_option(std::string_view key);
 
 // True for the keys of memory settings in results: those become parameters of points where they are

@@ -47,7 +47,7 @@ void require_read_only_loads(const Plan& plan, std::string_view option) {
         throw UsageError(
             fmt::format("{}: op {} loads nothing from global memory", option, name_of(plan.op)),
             "use --op load, copy or add");
-    // The read-only caches need not see what the launch itself writes.
+    // The read-only caches need not see the launch's own writes.
     for (const Instruction& one : plan.program.instructions)
         if (is_global_load(one) && is_written(plan.program, one.array))
             throw UsageError(

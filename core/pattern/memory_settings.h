@@ -1,5 +1,5 @@
-// --alloc and --path: where the arrays of a plan lie and which way its loads take, checked against
-// what its program does.
+// --alloc and --path: the memory of a plan's arrays and the path of its loads, checked against the
+// accesses of its program.
 #pragma once
 
 #include "core/pattern/plan.h"

@@ -1,4 +1,4 @@
-// A plan: everything that decides what one launch does. A sweep is a list of plans.
+// A plan: everything that decides a launch. A sweep is a list of plans.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ std::uint32_t bytes_of(ElementType type);
 std::string_view name_of(Op op);
 std::string_view name_of(ElementType type);
 std::optional<Op> find_op(std::string_view name);
-// By its name here, CUDA's or NumPy's: "float4" is f32x4, "int32" s32. Which of two types of a
-// width it is decides only what atomics can do with it.
+// By its name here, CUDA's or NumPy's: "float4" is f32x4, "int32" s32. Types of one width differ
+// only in atomics.
 std::optional<ElementType> find_element_type(std::string_view name);
 // The hint for a word that is no type: the closest name, CUDA's among them, else the list.
 std::string hint_for_element_type(std::string_view word);
@@ -99,7 +99,7 @@ struct PatternOptions {
     std::uint64_t member = 0;                       // aos, soa: which member of the structure
     std::string pitch = "none";                     // row, column: none, auto or bytes
     std::uint64_t pitch_bytes = 0;                  // the number where `pitch` is one
-    std::optional<std::uint64_t> auto_pitch_bytes;  // what cudaMallocPitch answered for `auto`
+    std::optional<std::uint64_t> auto_pitch_bytes;  // cudaMallocPitch's answer for `auto`
 };
 
 struct Plan {

@@ -87,20 +87,19 @@ void evaluate(const Formula& formula, std::uint64_t first, std::uint32_t count,
 // None for sequences that do not repeat (scatter).
 std::optional<Period> period_of(const Formula& formula);
 
-// Element e of an array holds, after a launch that stored to it, what element formula(e) of `array`
-// holds.
+// After a launch that stored to it, element e of an array equals element formula(e) of `array`.
 struct Origin {
     std::uint32_t array = 0;
     Formula formula = Offset{};
 };
 
 // An array the program touches, in one memory. `elements` is how many must be allocated: the
-// highest index + 1. Of shared memory every block has its own, of local memory every thread.
+// highest index + 1. Every block has a separate one in shared memory, every thread in local memory.
 struct Array {
     std::string name;  // "a", "b", "table", "tile"
     std::uint32_t element_bytes = 4;
     std::uint64_t elements = 0;
-    std::optional<Origin> origin = std::nullopt;  // none: what is stored depends on its place alone
+    std::optional<Origin> origin = std::nullopt;  // none: a stored value depends on its place alone
     // A table of pointers, 8 bytes each, to the rows of that array. None: elements.
     std::optional<std::uint32_t> rows_of = std::nullopt;
     std::uint64_t bytes() const { return elements * element_bytes; }

@@ -250,8 +250,7 @@ void convert(const PtxStep& step, const Inputs& in, std::uint32_t active, const 
     result.growth = wrapped(a.growth, to.bits);
 }
 
-// Sums and products of f32 and f64, which is what indices are made of: twice as fast as by way of
-// double.
+// Sums and products of f32 and f64, which often make indices: twice as fast as by way of double.
 template <typename Real, typename Word>
 bool compute_plain(const PtxStep& step, const Inputs& in, LaneValue& result) {
     const auto at = [&](std::size_t i, std::uint32_t lane) {

@@ -19,8 +19,8 @@ struct CheckedAccess {
     const LaunchArray* array = nullptr;  // that all lanes are in; none: several, or no array
 };
 
-// Shared memory, or the local memory of a warp: bytes, and of each word what it was made of though
-// nobody said it.
+// Shared memory, or the local memory of a warp: bytes, and for each word the arrays without given
+// content that it depends on.
 struct NearBytes {
     std::vector<std::uint8_t> bytes;
     std::vector<UnsaidArrays> unsaid;  // empty: nothing
@@ -47,7 +47,7 @@ class BlockMemory {
     // Stores the `number`th element of an access, `value`.
     void store(const PtxStep& step, const CheckedAccess& access, NearBytes& local,
                std::size_t number, const LaneValue& value);
-    // An atomic, lane by lane; what was there before.
+    // An atomic, lane by lane; returns the earlier values.
     void change(const PtxStep& step, const CheckedAccess& access, NearBytes& local,
                 const LaneValue& first, const LaneValue& last, LaneValue& before);
 

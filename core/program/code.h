@@ -1,5 +1,5 @@
-// A kernel ready for execution: calls inlined, names resolved to slots, and what is not needed to
-// know its addresses and branches marked.
+// A kernel ready for execution: calls inlined, names resolved to slots, and instructions marked
+// that its addresses and branches do not need.
 #pragma once
 
 #include <array>
@@ -39,7 +39,7 @@ struct PtxType {
 using Slot = std::uint32_t;
 inline constexpr Slot no_slot = ~Slot{0};
 
-// Registers of the thread, and what fills the others before it starts.
+// Registers of the thread, and the start values of the others.
 enum class SlotKind : std::uint8_t {
     // clang-format off
     reg, constant,
@@ -102,8 +102,8 @@ constexpr PtxState state_of_generic(std::uint64_t address) {
 
 struct Code {
     std::string kernel;  // mangled
-    // The kernel's own, then what it loads of those that are structures: each member is known, may
-    // be a pointer, and decides addresses or not for itself.
+    // The kernel's own, then loaded members of structures: each member is known, may be a pointer,
+    // and decides addresses or not for itself.
     std::vector<PtxParameter> parameters;
     std::vector<std::uint32_t> structures;  // of each member the parameter that it is a part of
     std::size_t own_parameters() const { return parameters.size() - structures.size(); }
@@ -120,13 +120,14 @@ struct Code {
     std::vector<PtxInstruction> instructions;
     std::vector<CodeStatement> statements;
     std::vector<PtxSite> sites;
-    std::vector<std::uint32_t> uncounted;  // statements: what they ask of memory is not counted
-    std::uint64_t shared_bytes = 0;        // what it declares
+    std::vector<std::uint32_t> uncounted;  // statements whose memory requests are not counted
+    std::uint64_t shared_bytes = 0;        // that it declares
     std::uint64_t local_bytes = 0;         // of a thread
     std::vector<PtxVariable> variables;    // of the module, in the order of variable_addresses
     std::vector<std::uint64_t> variable_addresses;
     bool needs_shared_values = false;  // of shared memory, likewise
-    bool needs_loaded_values = false;  // an address or branch depends on what global memory holds
+    bool needs_loaded_values = false;  // an address or branch depends on the content of global
+                                       // memory
     // Stored values may be loaded again by instructions that decide an address: blocks run in order
     // then.
     bool needs_stored_values = false;

@@ -67,7 +67,7 @@ std::optional<std::uint64_t> number_of(std::string_view text) {
     return is_negative ? ~value + 1 : value;
 }
 
-// A function as it is inlined once: its registers, and what its parameters are called outside.
+// A function as it is inlined once: its registers, and the outer names of its parameters.
 struct Frame {
     const PtxBody* body = nullptr;
     Frame* caller = nullptr;
@@ -450,7 +450,7 @@ class Decoder {
                 is_inverted = true;
                 text.remove_prefix(1);
             }
-            if (text.starts_with('[')) {  // an address of what is not counted, as of mbarrier
+            if (text.starts_with('[')) {  // an address of uncounted memory, as of mbarrier
                 instruction.opcode = Opcode::unknown;
                 continue;
             }
@@ -523,7 +523,7 @@ class Decoder {
             emit(std::move(trap));
             return;
         }
-        if (!callee || !callee->has_body) {  // printf: it returns what decides nothing
+        if (!callee || !callee->has_body) {  // printf: its result decides nothing
             code_.uncounted.push_back(guard.statement);
             emit_unknown(guard, frame, returns);
             return;
@@ -706,8 +706,8 @@ class Decoder {
         add_site(statement, instruction, words, memory, frame.arrays.array_at(address.base));
         emit(std::move(instruction));
     }
-    // "wmma.load.a... {%r1, ...}, [%rd1], %r9", "wmma.store.d... [%rd1], {%r1, ...}, %r9": the
-    // accesses that it is made of, and what finds their addresses.
+    // "wmma.load.a... {%r1, ...}, [%rd1], %r9", "wmma.store.d... [%rd1], {%r1, ...}, %r9": their
+    // accesses, and the instructions that compute their addresses.
     void decode_fragment(Frame& frame, const PtxStatement& statement, PtxInstruction instruction,
                          const OpcodeWords& words, const std::vector<std::string_view>& operands) {
         const auto fragment = fragment_of(words);

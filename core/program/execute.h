@@ -1,5 +1,5 @@
-// Executes what a kernel's addresses and branches depend on, warp by warp, for boxes of blocks: all
-// blocks of a box at once where they go the same way.
+// Executes the instructions that a kernel's addresses and branches depend on, warp by warp, for
+// boxes of blocks: all blocks of a box at once where they go the same way.
 #pragma once
 
 #include <array>
@@ -41,7 +41,7 @@ struct KernelFault {
 // The outcome of one attempt at a box besides its accesses.
 struct ExecutionNotes {
     std::vector<KernelFault> faults;  // of each instruction the first in the order of the launch
-    // Names of arrays whose contents decided an address or a branch, though nobody gave them.
+    // Names of arrays without given contents that decided an address or a branch.
     std::vector<std::string> contents_missing;
     std::uint64_t steps = 0;  // warp instructions that were executed
     std::uint64_t warps = 0;

@@ -1,5 +1,5 @@
-// Widths and offsets were read from what ptxas 13.0 makes for sm_90 of every operand, type, shape
-// and layout that nvcc writes.
+// Widths and offsets were read from ptxas 13.0's code for sm_90, for every operand, type, shape and
+// layout that nvcc writes.
 #include "core/program/fragment.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // A register of a warp over a box of blocks: a number for each lane in the box's first block, and
-// by how much it grows from block to block along x, y and z. What follows from such numbers by
-// sums, products with fixed numbers and shifts holds for every block of the box at once; where it
-// does not, the box must be split.
+// by how much it grows from block to block along x, y and z. Sums, products with fixed numbers and
+// shifts of such numbers hold for every block of the box at once; where that fails, the box must be
+// split.
 #pragma once
 
 #include <array>
@@ -33,7 +33,7 @@ struct LaneValue {
     std::array<std::uint64_t, warp_lanes> at{};  // of predicates bit n of at[0] is lane n
     Growth growth{0, 0, 0};
     std::uint32_t valid = 0;  // the lanes for which `growth` holds
-    // The arrays that it was made of though nobody said what they hold: see launch_memory.h.
+    // The arrays without given contents that it depends on: see launch_memory.h.
     std::uint64_t unsaid = 0;
 
     bool is_fixed() const { return (growth[0] | growth[1] | growth[2]) == 0; }

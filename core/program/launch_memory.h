@@ -26,13 +26,13 @@ class ArrayContents {
 struct LaunchArray {
     std::string name;  // of the parameter or variable
     std::uint64_t base = 0;
-    std::uint64_t size_bytes = 0;                        // 0: as large as what is touched
-    std::shared_ptr<const ArrayContents> contents = {};  // none: zeros that nobody asked for
+    std::uint64_t size_bytes = 0;                        // 0: as large as the touched places
+    std::shared_ptr<const ArrayContents> contents = {};  // none: zeros by default
     std::uint64_t end = ~std::uint64_t{0};               // where the next one begins
 };
 
-// A set of arrays that nobody said the contents of: bit n is the nth of arrays(), the last bit all
-// that follow.
+// A set of arrays without given contents: bit n is the nth of arrays(), the last bit all that
+// follow.
 using UnsaidArrays = std::uint64_t;
 
 class LaunchMemory {

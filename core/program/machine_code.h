@@ -1,6 +1,6 @@
 // Kernels that are machine code without PTX: CUPTI's SASS metrics count each of their memory
-// instructions, of one function in a run of the program. What the metrics are called, what their
-// counts come to, and which kernels are worth such a run.
+// instructions, of one function in a run of the program. The names of the metrics, the meaning of
+// their counts, and which kernels are worth such a run.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // A PTX module, read for execution: its kernels and functions with their parameters, variables and
-// statements. What a statement means is core/program/code.h's.
+// statements. core/program/code.h gives statements their meaning.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct PtxVariable {
     PtxState state = PtxState::global;
     std::uint32_t align_bytes = 1;
     std::uint64_t size_bytes = 0;             // 0: "extern .shared", as large as the launch says
-    std::vector<std::uint8_t> contents = {};  // what is initialised of it
+    std::vector<std::uint8_t> contents = {};  // the initialised part
 };
 
 struct PtxParameter {

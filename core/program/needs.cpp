@@ -207,7 +207,7 @@ class Needs {
         if (one.state == PtxState::local || one.state == PtxState::generic) needs_local_ = true;
     }
 
-    // Stores to memory whose contents matter: what they store matters.
+    // Stores to memory whose contents matter: their values matter.
     bool take_stores() {
         bool changed = false;
         for (PtxInstruction& one : code_.instructions) {

@@ -5,7 +5,7 @@
 
 namespace coalprof {
 
-// Sets is_needed of instructions and parameters, and what they need of memory. Throws UsageError
+// Sets is_needed of instructions and parameters, and the memory that they need. Throws UsageError
 // where an instruction that is needed is not known. May be repeated.
 void mark_needs(Code& code);
 

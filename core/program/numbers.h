@@ -13,7 +13,7 @@ double real_number(std::uint64_t value, PtxType type);
 std::uint64_t bits_of_real(double value, PtxType type);
 // cvt where its operand or its result is a floating-point number.
 std::uint64_t converted(const PtxStep& step, std::uint64_t value);
-// 0 to 1; 0 of what is no number.
+// 0 to 1; 0 for NaN.
 double saturated(double value);
 double real_of(const PtxStep& step, double a, double b);
 

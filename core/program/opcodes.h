@@ -1,4 +1,4 @@
-// The words of an opcode, "ld.global.nc.v4.f32", and what they say of its instruction.
+// The words of an opcode, "ld.global.nc.v4.f32", and the properties that they give its instruction.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ struct MemoryWords {
     char variant = 0;  // of atomics: + < > & | ^ x(change) c(ompare) i d; m: matrices of ldmatrix
     std::uint32_t width_bytes = 0;
     bool is_transposed = false;
-    bool is_uncounted = false;  // it asks for memory in a way that nobody counts here
+    bool is_uncounted = false;  // it accesses memory in a way that is not counted here
     bool is_copy = false;       // cp.async: the second operand is what is read
     bool is_reduction = false;  // an atomic without result
 };

@@ -54,7 +54,7 @@ class Rewriter {
     std::variant<ProbedPtx, NoPtx> rewrite();
 
  private:
-    // Copies what lies before `end` and goes on there.
+    // Copies the text before `end` and continues there.
     void copy_to(std::size_t end) {
         result_.text += text_.substr(at_, end - at_);
         at_ = end;
@@ -196,7 +196,7 @@ void Rewriter::function(std::string_view header) {
         name = entry + entry_word.size();
     } else if (func != header.npos) {
         name = skip_blanks(header, func + 5);
-        if (name < header.size() && header[name] == '(')  // what it returns
+        if (name < header.size() && header[name] == '(')  // its result
             name = skip_blanks(header, std::min(header.find(')', name), header.size() - 1) + 1);
     }
     const std::size_t body = at_ + header.size();
@@ -276,7 +276,7 @@ void Rewriter::location() {
     copy_to(line_end());
 }
 
-// In %coalprof_a what the instruction's address is.
+// Puts the instruction's address into %coalprof_a.
 void Rewriter::take_address(const MemoryInstruction& instruction) {
     result_.text +=
         "{ .reg .b64 %coalprof_a, %coalprof_b; .reg .b32 %coalprof_l; "

@@ -1,6 +1,6 @@
 // Rewrites PTX so that its memory instructions count themselves: before each load, store and atomic
-// of global, shared or local memory a call is put that adds up, on the GPU, what the instruction
-// asks of memory, and that keeps the addresses of some of its warps.
+// of global, shared or local memory a call is put that adds up, on the GPU, the instruction's
+// requests, and that keeps the addresses of some of its warps.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The code that counted instructions call on the GPU, and what it keeps there of each site.
+// The code that counted instructions call on the GPU, and its record of each site.
 #pragma once
 
 #include <cstddef>

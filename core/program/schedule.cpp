@@ -107,7 +107,7 @@ struct Work {
     const std::function<AccessSink&()>& new_sink;
 };
 
-// Calls work(executor, thread) in each thread; throws what one of them threw.
+// Calls work(executor, thread) in each thread; rethrows one of their exceptions.
 template <typename Each>
 void in_threads(const Work& work, std::size_t threads, StepBudget& budget, const Each& each) {
     std::exception_ptr failure;
@@ -161,7 +161,8 @@ ExecutionNotes run_all(const Work& work, StepBudget& budget) {
     return all;
 }
 
-// One block after the other, as they are numbered: what one stores, later ones load.
+// One block after the other, as they are numbered, since later ones may load the values that
+// earlier ones store.
 ExecutionNotes run_in_order(const Work& work, StepBudget& budget) {
     AccessSink& sink = work.new_sink();
     ExecutionNotes notes;

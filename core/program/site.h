@@ -1,4 +1,4 @@
-// A memory instruction of a program's PTX, and what all its executions come to.
+// A memory instruction of a program's PTX, and the sum of all its executions.
 #pragma once
 
 #include <cstdint>

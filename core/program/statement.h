@@ -26,7 +26,7 @@ struct MemoryInstruction {
     std::uint32_t lanes = warp_lanes;  // the lowest ones that give addresses: fewer for ldmatrix
     std::string base;                  // of the address: "%rd4", a variable's name, or a number
     std::string offset = "0";          // added to it
-    std::string result = {};           // of an atomic: the register that gets what was there
+    std::string result = {};           // of an atomic: the register that gets the earlier value
 };
 
 // `statement`: from its guard or opcode to the semicolon, without it. None for all others: those of
@@ -37,7 +37,7 @@ std::optional<MemoryInstruction> memory_instruction(std::string_view statement);
 class PtxRegisters {
  public:
     void declare(std::string_view statement);  // ".reg .b64 %rd<25>"
-    // 32 or 64 for names that are registers; 0: it is none.
+    // 32 or 64 for names of registers; else 0.
     std::uint32_t bits_of(const std::string& name) const;
 
  private:

@@ -202,7 +202,7 @@ void read_line(JsonView line, Trace& trace) {
     }
 }
 
-// Throws Error where the trace is none of this version.
+// Throws Error for a trace of another version.
 TracedProcess process_from(JsonView line) {
     const auto version = line.find("coalprof_trace");
     const auto number = version ? version->natural() : std::nullopt;
@@ -383,7 +383,7 @@ Trace read_trace(const std::string& path) {
             if (!take_line(lines, step, is_first, trace)) break;
         if (is_first) throw Error("it is empty");
     } catch (const Error& error) {
-        trace.launches.reset();  // what came may not be all of it
+        trace.launches.reset();  // the list may be incomplete
         trace.problems.push_back(
             fmt::format("the trace of a process cannot be read, and its kernels are missing: {}",
                         error.what()));

@@ -49,7 +49,7 @@ struct TimedLaunches {
     double total_seconds = 0;
 };
 
-// A memory instruction of a program whose code was rewritten: what all its executions came to.
+// A memory instruction of a program whose code was rewritten: the sum of all its executions.
 struct TracedSite {
     std::string id;  // in the process
     PtxSite site;
@@ -101,8 +101,8 @@ std::set<std::string> names_in(const std::vector<Trace>& traces,
 // Throws Error where a line cannot be written.
 class TraceWriter {
  public:
-    // Makes a new file. Where the name is taken, by a process of another PID namespace or by what
-    // this process was before exec(), it is another: 1234-2.trace instead of 1234.trace.
+    // Makes a new file. Where the name is taken, by a process of another PID namespace or by this
+    // process before exec(), it is another: 1234-2.trace instead of 1234.trace.
     TraceWriter(std::string path, const TracedProcess& process);
     ~TraceWriter();
     TraceWriter(const TraceWriter&) = delete;
@@ -134,8 +134,8 @@ class TraceWriter {
     ino_t file_ = 0;
 };
 
-// All lines that are whole; what a killed program left of the last one is passed over. What else
-// cannot be read, be it the file itself, is a problem of the trace: others are read all the same.
+// All whole lines; an incomplete last line of a killed program is skipped. Other unreadable lines,
+// or an unreadable file, are a problem of the trace: the rest is read.
 Trace read_trace(const std::string& path);
 
 }  // namespace coalprof

@@ -31,8 +31,8 @@ struct KernelSummary {
 // move the most sectors.
 std::vector<KernelSummary> summarize(const std::vector<Trace>& traces);
 
-// From a second run of the program, of patched code: what lanes asked for, and its share of the
-// sectors that carried it. Of kernels that both runs have.
+// From a second run of the program, of patched code: the bytes that lanes asked for, and their
+// share of the sectors that carried them. For kernels that both runs have.
 void add_use(std::vector<KernelSummary>& kernels, const std::vector<KernelSummary>& patched);
 
 }  // namespace coalprof

@@ -53,8 +53,8 @@ enum class Unit : std::uint8_t { one, sector, line, byte, ratio, second, byte_pe
 
 enum class Better : std::uint8_t {
     less,
-    more,     // shares of what was fetched, hits, bandwidth
-    neither,  // what a launch was asked to do: another number is another launch
+    more,     // shares of fetched bytes, hits, bandwidth
+    neither,  // the work of a launch: another number is another launch
 };
 
 // The parts of a ratio: above / below / per.
@@ -64,9 +64,8 @@ struct RatioParts {
     double per = 1;                // efficiency is bytes per sector over the sector's 32
 };
 
-// One row a counter. What is not said here of one: the line that computes it
-// (core/count/predict.cpp, core/traffic/estimate.cpp), and which metric measures it
-// (cupti/metric_table.cpp).
+// One row a counter. Elsewhere: the line that computes it (core/count/predict.cpp,
+// core/traffic/estimate.cpp), and the metric that measures it (cupti/metric_table.cpp).
 struct CounterInfo {
     Counter counter;
     std::string_view key;  // as in JSON, CSV and --counters
@@ -110,7 +109,7 @@ std::string_view name_of(AccessKind kind);  // "load", ...
 
 // Common names of counters, for users who ask for them.
 
-// "unknown --best 'time'", with the nearest key. `what`: where it was asked for.
+// "unknown --best 'time'", with the nearest key. `what`: the option that named it.
 std::string unknown_counter(std::string_view what, std::string_view word);
 // Beside "unknown counter 'time'": which key that is, or where the keys are listed.
 std::string hint_for_counter(std::string_view word);

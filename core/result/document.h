@@ -15,8 +15,8 @@ namespace coalprof {
 
 class SavedDocument {
  public:
-    // Reads the first value of the source. Throws UsageError with file and line for what is no
-    // document of coalprof, or one of a newer schema.
+    // Reads the first value of the source. Throws UsageError with file and line unless it is a
+    // document of coalprof with a known schema.
     SavedDocument(ByteSource& source, std::string file);
 
     // Applies `from` to the document. A PartError becomes a UsageError that names the file.
@@ -46,7 +46,7 @@ struct ListRow {
 struct ListDocument {
     std::string key;  // of the rows
     std::vector<ListRow> rows;
-    NamedValues more = {};  // beside them; what is empty is left out
+    NamedValues more = {};  // beside them; empty values are left out
 };
 
 // The output of `coalprof patterns --json` and the like.

@@ -191,8 +191,8 @@ MachineFacts machine_from(const NamedValues& values) { return part_from<MachineF
 MeasuredDevice device_from(const NamedValues& values) { return part_from<MeasuredDevice>(values); }
 SweepFacts sweep_from(const NamedValues& values) {
     SweepFacts sweep = part_from<SweepFacts>(values);
-    // A modifier of loads that somebody chose is the first setting. One that nobody chose stands
-    // after those of `settings`, with what belongs to `more`.
+    // A modifier of loads that the user chose is the first setting. A default one stands after
+    // those of `settings`, with those of `more`.
     const auto usual = std::ranges::find(sweep.settings, "dlcm", &NamedValues::value_type::first);
     if (usual != sweep.settings.begin()) {
         sweep.more.insert(sweep.more.begin(), usual, sweep.settings.end());

@@ -25,7 +25,7 @@ struct MachineFacts {
     NamedValues more = {};   // of later versions
 };
 
-// The driver's description of the measured GPU, and what this run measured of it.
+// The driver's description of the measured GPU, and this run's measurements of it.
 struct MeasuredDevice {
     std::optional<std::uint64_t> index = {};  // CUDA's
     std::string name = {};                    // "NVIDIA H200"; of several GPUs all names
@@ -54,8 +54,8 @@ struct SweepFacts {
     std::string pattern = {};    // "offset"; "formula", "warps", "verify"
     std::string formula = {};    // "a[i + offset]"; empty: none, or several
     std::string file = {};       // of formulas or warps
-    std::string parameter = {};  // the key of what is swept; empty: see parameter_of()
-    std::string op = {};         // empty: each point says its own, or there is none
+    std::string parameter = {};  // the key of the swept parameter; empty: see parameter_of()
+    std::string op = {};         // empty: each point has one, or there is none
     std::string type = {};       // likewise
     std::optional<std::uint64_t> size_bytes = {};
     std::optional<std::uint64_t> block = {};       // threads
@@ -67,11 +67,11 @@ struct SweepFacts {
     std::optional<std::uint64_t> grid_x = {};
     std::optional<std::uint64_t> grid_y = {};
     std::optional<std::uint64_t> grid_z = {};
-    NamedValues settings = {};               // of memory: dlcm (if somebody chose it), dscm, ...
+    NamedValues settings = {};               // of memory: dlcm (if the user chose it), dscm, ...
     std::string variant = {};                // of a transpose
     std::optional<std::uint64_t> tile = {};  // its columns
-    // The pattern's own options, the formulas of a file, the dlcm that nobody chose; in files of
-    // later versions what else they say.
+    // The pattern's own options, the formulas of a file, a default dlcm; unknown members of later
+    // versions.
     NamedValues more = {};
     std::optional<std::uint64_t> repeat = {};  // timed launches of each point
     std::string cache = {};                    // "cold", "warm"
@@ -81,8 +81,8 @@ struct ResultHead {
     std::string coalprof_version;
     std::vector<std::string> argv;
     std::string time_utc;  // "2026-11-21T05:20:00Z"
-    // Variables by which others load code into the process and can change what it measures, as far
-    // as they are set: CUDA_INJECTION64_PATH, LD_PRELOAD.
+    // Variables by which other tools load code into the process and can change its measurements, as
+    // far as they are set: CUDA_INJECTION64_PATH, LD_PRELOAD.
     NamedValues environment = {};
     MachineFacts machine;
     std::optional<MeasuredDevice> device;  // none: nothing was measured; of several the names
@@ -111,9 +111,8 @@ NamedValues values_of(const MachineFacts& machine);
 NamedValues values_of(const MeasuredDevice& device);
 NamedValues values_of(const SweepFacts& sweep);
 
-// The way back: values_of() the answer is what was given, if that came from values_of(). A value of
-// no known name is kept in the list that stands where it does. Throws std::invalid_argument, with
-// the name as what(), where a value of a known name is of another kind.
+// The inverse of values_of(). A value of no known name is kept in the list of its place. Throws
+// std::invalid_argument, with the name as what(), where a value of a known name is of another kind.
 MachineFacts machine_from(const NamedValues& values);
 MeasuredDevice device_from(const NamedValues& values);
 SweepFacts sweep_from(const NamedValues& values);

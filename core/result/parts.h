@@ -1,6 +1,6 @@
 // The parts of a coalprof/1 document as the types that were written: heads, points, tails. Members
-// that this version does not know are left out, or kept where a list keeps what is open: readers of
-// 1.x read every 1.y.
+// that this version does not know are left out, or kept where a list is open: readers of 1.x read
+// every 1.y.
 #pragma once
 
 #include <array>
@@ -17,8 +17,7 @@
 
 namespace coalprof {
 
-// A part is not what coalprof writes: "sweep.block is not a whole number". Whoever reads the file
-// says where.
+// A part is malformed: "sweep.block is not a whole number". The reader of the file adds the place.
 class PartError : public std::runtime_error {
  public:
     using std::runtime_error::runtime_error;
@@ -70,7 +69,7 @@ class KeyOrder {
     std::size_t next_ = 0;
 };
 
-// Points one after the other, of one stream. What their sentences say is kept once.
+// Points one after the other, of one stream. Their sentences are kept once.
 class PointReader {
  public:
     // Good until the next is read.

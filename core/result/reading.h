@@ -74,9 +74,9 @@ class Readings {
     std::array<std::uint64_t, (counter_count + 63) / 64> touched_{};
 };
 
-// Sets what follows from the sums that are there: excess sectors, and the ratios (sectors per
-// request, excess, bytes per sector, efficiency; conflict degrees; bandwidth from useful bytes and
-// duration). A ratio with nothing below the line is unavailable, and so is one of which a part is.
+// Sets counters that follow from the sums: excess sectors, and the ratios (sectors per request,
+// excess, bytes per sector, efficiency; conflict degrees; bandwidth from useful bytes and
+// duration). A ratio with a denominator of 0 is unavailable, and so is one of which a part is.
 void derive_ratios(Readings& readings);
 
 }  // namespace coalprof

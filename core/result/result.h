@@ -1,5 +1,5 @@
-// The result of a command: a head, points one after the other, and a tail. Plain values: what
-// measures fills them, what writes reads them, and neither knows the other.
+// The result of a command: a head, points one after the other, and a tail. Plain values, filled by
+// measurement and read by writers, which do not know each other.
 #pragma once
 
 #include <array>
@@ -48,7 +48,7 @@ std::optional<Limit> find_limit(std::string_view name);
 
 struct Estimates {
     std::vector<Interval> intervals;  // in the order of the counters
-    std::vector<Limit> limits;        // what the time is limited by, first what most of all
+    std::vector<Limit> limits;        // of the time, the strongest first
 
     // None: the counter is exact, or not there.
     const Interval* of(Counter counter) const;
@@ -83,9 +83,10 @@ struct InstructionResult {
     std::string array;   // "tile"
     std::string op;      // "load", "shared_store"
     std::string type;    // "f32"
-    std::string index;   // "i*3", as it was written; empty: nobody wrote one
-    std::string access;  // instead of it what is no array[index]: "p[i].x", "*(p + i)"
-    Readings predicted;  // what the launch has of it alone, up to L1; L2 sees them all together
+    std::string index;   // "i*3", as it was written; empty: not written
+    std::string access;  // instead of it for an access that is no array[index]: "p[i].x", "*(p +
+                         // i)"
+    Readings predicted;  // the launch's share of it, up to L1; L2 sees them all together
 };
 
 struct Point {
@@ -147,7 +148,7 @@ struct LineFinding {
     std::optional<double> saves_seconds = {};
     std::optional<double> kernel_seconds = {};  // of all its launches
     std::optional<std::uint64_t> launches = {};
-    // In which of the programs that were mended by hand what was saved lay: least and most.
+    // The measured saving in the programs that were fixed by hand: least and most.
     std::optional<std::array<double, 2>> saves_interval_seconds = {};
 };
 
@@ -176,9 +177,8 @@ class ResultSink {
 // The exit code of a result that ended so: 0, 4, or 128 and the number of the signal, as in shells.
 ExitCode exit_code_of(Status status);
 
-// Every text that a result holds, names of values included, for what must look at all of them. In
-// one place, so that a member that is added is not forgotten: tests/cli/hostile_test.py finds those
-// that are.
+// Visits every text in a result, names of values included. In one place, so that an added member is
+// not forgotten: tests/cli/hostile_test.py finds those that are.
 
 using VisitText = std::function<void(std::string&)>;
 using LookAtText = std::function<void(const std::string&)>;

@@ -77,7 +77,7 @@ class ResultReader::Impl {
         bool has_meta = false;      // of lines: the first of their run, else some of its middle
         bool has_failures = false;  // among its points
         std::uint64_t points = 0;
-        NamedValues sweep;  // of lines: what each of them says again
+        NamedValues sweep;  // of lines: repeated on each of them
         std::string machine;
         std::vector<Warning> damage;
         std::uint64_t more_damage = 0;
@@ -94,7 +94,8 @@ class ResultReader::Impl {
     [[noreturn]] void refuse(std::string_view why, std::string hint = {}) const {
         throw UsageError(fmt::format("{}: {}", place(), why), std::move(hint));
     }
-    // No JSON from the start on: says what it looks like, where the file can be read again.
+    // Text that is no JSON from the start on: reports what it looks like, where the file can be
+    // read again.
     [[noreturn]] void refuse_other_file(const std::string& why) {
         if (!source_.can_rewind() || stream_->line() > 1) refuse(why, std::string(what_is_read));
         source_.rewind();
@@ -194,8 +195,8 @@ class ResultReader::Impl {
         }
         return finish(tail_of(document));
     }
-    // The points stood before what they belong to, as programs write that sort names: they are read
-    // a second time.
+    // The points came before the head, as programs write that sort names: they are read a second
+    // time.
     void read_again(JsonView document) {
         require_schema(document);
         head_ = required([&] { return head_from(document); });
@@ -216,7 +217,7 @@ class ResultReader::Impl {
         }
     }
 
-    // A point with what it belongs to, or the last line of a run.
+    // A point with its head, or the last line of a run.
     std::optional<ReadOutcome> take_line(JsonView line) {
         stream_->values_are_lines();
         if (result_.has_begun && !belongs_to_result(line)) {
@@ -304,7 +305,7 @@ class ResultReader::Impl {
             return finish({});
         }
         note_damage(fmt::format("{}: a line is left out: {}", place(), why));
-        if (step == Step::cut) result_.has_meta = false;  // nobody misses its last line then
+        if (step == Step::cut) result_.has_meta = false;  // its last line is not missing then
         stream_->skip_line();
         return std::nullopt;
     }

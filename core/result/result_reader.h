@@ -1,5 +1,5 @@
 // Reads saved results, JSON and JSON Lines, and hands them to a sink as they are read: a result of
-// any length costs the same memory. What is whole is used, also of a file that is cut or damaged.
+// any length costs the same memory. Whole points are used, also of a file that is cut or damaged.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace coalprof {
 
 enum class ReadOutcome : std::uint8_t {
-    whole,    // as it was written; what its run lacks, its own status says
+    whole,    // as it was written; its status says if the run was
     damaged,  // points are missing: the tail has a warning that says where, and is interrupted
     none,     // no result is left in the file
 };
@@ -26,9 +26,9 @@ class ResultReader {
     ResultReader(const ResultReader&) = delete;
     ResultReader& operator=(const ResultReader&) = delete;
 
-    // The next result; JSON Lines may hold several. head.points is left open; what the sink throws
-    // is thrown on. Throws UsageError with file and line for what is no result of coalprof or one
-    // of a newer schema, before the sink hears of it.
+    // The next result; JSON Lines may hold several. head.points is left open; exceptions of the
+    // sink are passed on. Throws UsageError with file and line, before the sink is called, unless
+    // it is a result of coalprof with a known schema.
     ReadOutcome next(ResultSink& sink);
 
  private:

@@ -6,7 +6,7 @@
 
 namespace coalprof {
 
-// Takes what a backend has answered. One thread at a time.
+// Takes a backend's answers. One thread at a time.
 class Delivery {
  public:
     virtual ~Delivery() = default;
@@ -19,12 +19,11 @@ class Delivery {
 class Backend {
  public:
     virtual ~Backend() = default;
-    // Before the first point: what the head says of this backend. A GPU adds itself to
-    // head.devices.
+    // Before the first point: the head's facts of this backend. A GPU adds itself to head.devices.
     virtual void begin(ResultHead& head) = 0;
-    // Takes points until there are no more, and hands each over in its order, from the thread that
-    // calls. Throws what making a point throws, and Stopped, once the points before are handed
-    // over.
+    // Takes points until there are no more, and delivers each in its order, from the calling
+    // thread. Exceptions from making a point, and Stopped, are thrown after the points before were
+    // delivered.
     virtual void answer(PointSource& source, Delivery& delivery) = 0;
 };
 

@@ -17,7 +17,7 @@
 namespace coalprof {
 namespace {
 
-// A batch ends after so much timing: nobody waits long for finished points.
+// A batch ends after this much timing, so that finished points come soon.
 constexpr std::chrono::seconds batch_time{2};
 
 constexpr std::string_view unread = "interrupted before its counters were read";
@@ -342,7 +342,7 @@ void DeviceBackend::finish(Measured& one) const {
         } else {
             Predictor(one.planned.machine).predict_warp(placed(one), point.predicted);
         }
-    } catch (const Stopped&) {  // what was measured is delivered all the same
+    } catch (const Stopped&) {  // measured points are delivered all the same
     }
     if (!point.measured) return;
     Readings& measured = *point.measured;

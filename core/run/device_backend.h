@@ -1,7 +1,7 @@
 // One GPU with the model beside it. Time first, for every point of a batch; then their counters, in
-// as few sessions as there are sets of counters, because a session costs more than a point. What
-// can still be done is done: after a failed point the next one, without counters the times, without
-// the GPU the prediction.
+// as few sessions as there are sets of counters, because a session costs more than a point.
+// Failures cost as little as possible: after a failed point the next one is measured, without
+// counters times are, without the GPU points are predicted.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@
 namespace coalprof {
 
 // Points whose counters are read together: enough to spread the cost of a session (0.3 s on an
-// H200) thin, few enough that an interrupted sweep has delivered what came before.
+// H200) thin, few enough that an interrupted sweep has delivered the points before.
 inline constexpr std::size_t launches_together = 256;
 // For single warps, which take 2 ms each and a session for each kind of instruction: this many
 // almost fill one of a thousand for each of seven kinds, and finished lines appear every 14 s (an

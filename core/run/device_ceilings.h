@@ -41,7 +41,7 @@ struct HostStart {
     std::shared_ptr<const MeasuredRates> rates;
 };
 
-// In seconds: what the shortest launch takes longer than the model gives it without a start. A
+// In seconds: how much longer the shortest launch takes than the model predicts without a start. A
 // start that cannot be had (no memory for the launch) is Unavailable. Throws DeviceLostError.
 HostStart measure_start(KernelLauncher& launcher);
 

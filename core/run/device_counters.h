@@ -13,7 +13,7 @@ namespace coalprof {
 // that it does not make are not a launch's own.
 bool concerns(Counter counter, AccessSet accesses);
 
-// Sets in `into` what of `from` concerns a launch that does this.
+// Copies to `into` those counters of `from` that concern a launch with these accesses.
 void merge(const Readings& from, AccessSet accesses, Readings& into);
 
 // Sets those of `wanted` that concern a launch and are not there.
@@ -23,7 +23,7 @@ void set_missing(const std::vector<Counter>& wanted, AccessSet accesses, std::st
 // Constant memory holds the parameters of kernels too: loads of them are to be taken off.
 bool counts_constants(AccessSet accesses, const std::vector<Counter>& wanted);
 
-// Takes off what the kernel counts when it jumps over its accesses to constant memory.
+// Subtracts the counts of the kernel that jumps over its accesses to constant memory.
 void take_off_constants(const Readings& without, Readings& measured);
 
 }  // namespace coalprof

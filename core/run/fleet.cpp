@@ -10,7 +10,7 @@
 namespace coalprof {
 namespace {
 
-// Boards of one kind differ in their clocks by a per cent or so; nobody would act on less.
+// Boards of one kind differ in their clocks by a per cent or so; smaller differences do not matter.
 constexpr double least_ratio = 1.02;
 // The quartiles must be separate, with the same order, at this share of the points.
 constexpr double least_share = 0.75;
@@ -75,7 +75,7 @@ std::vector<Warning> FleetJudge::warnings() {
         const auto points = static_cast<double>(member.compared);
         const double ratio = std::exp(member.log_ratio / points);
         const bool is_slower = ratio >= least_ratio;
-        // Of two GPUs, only the slower one is a finding.
+        // When there are two GPUs, only the slower one is a finding.
         if (!is_slower && (kind.members == 2 || ratio > 1 / least_ratio)) continue;
         const std::uint64_t apart = is_slower ? member.slower : member.faster;
         if (static_cast<double>(apart) < least_share * points) continue;

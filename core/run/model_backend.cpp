@@ -21,7 +21,7 @@ namespace {
 using Seconds = std::chrono::duration<double>;
 
 // Some points take a microsecond, others a minute. As many go to a thread together as take about
-// this long: much longer than the handing over, and nobody sees that they come together.
+// this long: much longer than the handing over, and short enough not to be noticed.
 constexpr Seconds least_work{200e-6};
 constexpr Seconds most_work{1e-3};
 constexpr std::size_t most_together = 64;
@@ -29,7 +29,7 @@ constexpr std::size_t most_together = 64;
 struct AnsweredPoint {
     PlannedPoint planned;
     Point point;
-    std::vector<Warning> obstacles;  // what would keep the machine from running the launch
+    std::vector<Warning> obstacles;  // limits of the machine that the launch exceeds
 };
 
 // Points that one thread answers. Storage stays from one use to the next.
@@ -38,7 +38,7 @@ struct Chunk {
     std::size_t size = 0;      // points in use
     std::size_t answered = 0;  // of them
     Seconds took{};
-    // None: whoever waits for the chunk answers it. Last: it ends before the points go.
+    // None: the thread that waits for the chunk answers it. Last: it ends before the points go.
     std::optional<Answer<bool>> done;
 };
 

@@ -7,7 +7,7 @@ namespace coalprof {
 
 class ModelBackend : public Backend {
  public:
-    // `cache`: what launches find, which decides their estimates.
+    // `cache`: the state that launches find, which decides their estimates.
     explicit ModelBackend(CacheState cache = CacheState::cold) : cache_(cache) {}
     void begin(ResultHead& head) override;
     // Memory follows the points in flight: some hundred for each thread at most. The order and the

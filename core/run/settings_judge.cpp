@@ -35,7 +35,7 @@ struct Candidate {
     std::map<std::string, Sample> samples;  // by value of the parameter
 };
 
-// The parameters that are no setting: what points have in common across combinations.
+// The parameters that are no setting: those that points share across combinations.
 std::string value_of(const PlannedPoint& planned) {
     std::string text;
     for (const auto& [key, value] : planned.parameters)
@@ -142,10 +142,10 @@ struct Ranking {
     Basis basis = Basis::none;
     std::uint64_t values = 0;
     std::vector<std::size_t> best = {};  // candidates
-    std::size_t lead = 0;                // the cheapest, if only by what is likely
+    std::size_t lead = 0;                // the cheapest, if only by the likely values
     std::size_t worst = 0;
     double gain = 1;               // from the worst to the lead
-    bool best_differ = false;      // in what is likely; their intervals overlap
+    bool best_differ = false;      // in their likely values; their intervals overlap
     std::uint64_t exceptions = 0;  // values at which none of the best is as good as another
 };
 

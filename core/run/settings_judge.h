@@ -18,7 +18,7 @@ class SettingsJudge {
     SettingsJudge(const SettingsJudge&) = delete;
     SettingsJudge& operator=(const SettingsJudge&) = delete;
 
-    // `point` is what came of `planned`. Nothing is kept of a sweep without swept settings.
+    // `point` is the answer for `planned`. Nothing is kept of a sweep without swept settings.
     void add(const PlannedPoint& planned, const Point& point);
     // One for each machine or GPU that has several combinations, in the order of their points.
     std::vector<Verdict> verdicts() const;

@@ -31,9 +31,9 @@ class SideBySide {
     SideBySide(const SideBySide&) = delete;
     SideBySide& operator=(const SideBySide&) = delete;
 
-    // Calls point() for what they deliver and end() when one of them has ended, each in its order,
+    // Calls point() for each delivered point and end() when a leg has ended, each in its order,
     // until all have. `waiting` says how many points of one have been taken and wait for those of
-    // others. Where it throws, nothing more is taken, and the rest end.
+    // others. After an exception nothing more is taken, and the rest end.
     struct Taker {
         std::function<void(std::size_t of, PlannedPoint planned, Point point)> point;
         std::function<void(std::size_t of)> end;

@@ -90,7 +90,7 @@ class Pool {
             while (threads_.size() < wanted)
                 threads_.emplace_back([this, number = threads_.size()] { serve(number); });
         } catch (const std::system_error&) {
-        } catch (const std::bad_alloc&) {  // for what a thread needs itself
+        } catch (const std::bad_alloc&) {  // no memory for a thread
         }
     }
 

@@ -1,4 +1,4 @@
-// Work in numbered items that threads take one by one. What parallel.h offers is made of it.
+// Work in numbered items that threads take one by one; the basis of parallel.h.
 #pragma once
 
 #include <atomic>
@@ -9,7 +9,7 @@
 
 namespace coalprof {
 
-// The items of a job that nobody has taken.
+// The items of a job that no thread has taken.
 class Items {
  public:
     explicit Items(std::uint64_t count) : count_(count) {}
@@ -48,12 +48,12 @@ class Items {
 class Job {
  public:
     Job(std::uint64_t items, std::function<void(Items&)> take_part);
-    // Items that nobody has begun are dropped.
+    // Items that were not begun are dropped.
     ~Job();
     Job(const Job&) = delete;
     Job& operator=(const Job&) = delete;
 
-    // Takes part until all items are done. Throws what the first item that failed has thrown.
+    // Takes part until all items are done. Rethrows the exception of the first item that failed.
     void finish();
 
  private:
@@ -65,7 +65,7 @@ class Job {
     std::function<void(Items&)> take_part_;
     unsigned depth_;  // 1, or 1 more than the job of whose item it is a part
     bool is_open_ = false;
-    unsigned helpers_ = 0;  // threads that take part, but for the owner; the pool's lock guards it
+    unsigned helpers_ = 0;  // threads that take part, without the owner; the pool's lock guards it
 };
 
 }  // namespace coalprof

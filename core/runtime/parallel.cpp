@@ -10,7 +10,7 @@ namespace coalprof {
 
 namespace {
 
-std::atomic<unsigned> asked_for{0};  // 0: nobody has asked
+std::atomic<unsigned> asked_for{0};  // 0: by default
 
 }  // namespace
 

@@ -49,13 +49,13 @@ Sum parallel_sum(std::uint64_t count, const Work& work) {
     return sum;
 }
 
-// Work that another thread begins when one is idle, and else the one that asks for the answer. Work
-// whose answer goes out of scope is not begun any more; what has begun is waited for.
+// Work that another thread begins when one is idle, and else the caller of get(). Work whose answer
+// goes out of scope before it began is dropped; else its end is waited for.
 template <typename T>
 class Answer {
  public:
     explicit Answer(std::function<T()> work) : state_(std::make_unique<State>(std::move(work))) {}
-    // Once, by the thread that asked for the work. Throws what the work throws.
+    // Once, by the thread that asked for the work. Rethrows exceptions of the work.
     T get() {
         state_->job.finish();
         return std::move(*state_->value);
@@ -80,8 +80,7 @@ Answer<std::invoke_result_t<Work>> start_answer(Work work) {
 
 // Work that goes on in another thread.
 
-// Where no thread can be had, the work is done by whoever asks first for its answer, or not at all
-// if nobody does.
+// Without free threads, the first caller of get() does the work, or it is not done at all.
 template <typename Work>
 std::future<std::invoke_result_t<Work>> in_background(Work work) {
     const SignalsHeld held;  // the thread that begins here gets none
@@ -110,7 +109,7 @@ void set_thread_count(unsigned count);
 template <typename T>
 class Spares {
  public:
-    // One that nobody else has until this goes; as its last user left it, or new.
+    // An object for exclusive use until this goes; in the state of its last use, or new.
     class Lent {
      public:
         explicit Lent(Spares& spares) : spares_(spares), own_(spares.take()) {}

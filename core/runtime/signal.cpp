@@ -111,7 +111,7 @@ namespace {
 constexpr std::size_t length_offset = 16;
 constexpr std::size_t name_offset = 19;
 constexpr int deepest = 16;
-constexpr int most_rounds = 100;  // somebody may put in files all the while
+constexpr int most_rounds = 100;  // another process may add files all the while
 
 void empty_folder(int folder, int depth) noexcept;
 

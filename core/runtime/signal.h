@@ -8,10 +8,10 @@
 namespace coalprof {
 
 // From now on SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGALRM and SIGUSR1 set the flag, unless
-// whoever started the program had it ignore them. Within 2 s of the first, further ones are the
-// same wish: timeout(1) signals the program and then its group, as terminals do. A later one ends
-// the process at once, as if it were not caught; files that were being written beside their targets
-// are removed first.
+// the parent had the program ignore them. Within 2 s of the first, further ones are the same wish:
+// timeout(1) signals the program and then its group, as terminals do. A later one ends the process
+// at once, as if it were not caught; files that were being written beside their targets are removed
+// first.
 void stop_on_signals();
 // The signal that asked for the end, or 0.
 int stop_signal();
@@ -42,12 +42,12 @@ class SignalsHeld {
 // promised.
 void remove_when_killed(const std::string& path);
 void keep_when_killed(const std::string& path);
-// For whoever ends the process at once; takes no memory.
+// For code that ends the process at once; takes no memory.
 void remove_unfinished_files() noexcept;
 
-// Removes a folder with all that is in it, by nothing but what a signal handler may call.
+// Removes a folder with its content, by functions that a signal handler may call.
 
-// As far as it goes: what may not be removed stays. Links are removed, not followed.
+// As far as possible: files that may not be removed stay. Links are removed, not followed.
 void remove_folder(const char* path) noexcept;
 
 }  // namespace coalprof

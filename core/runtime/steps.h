@@ -1,5 +1,5 @@
-// Steps of the work and their durations, for whoever watches (-v). Without a watcher a step costs a
-// look at a pointer.
+// Steps of the work and their durations, for -v. Without a watcher a step costs a look at a
+// pointer.
 #pragma once
 
 #include <chrono>

@@ -234,7 +234,8 @@ class BlockRecorder : public AccessSink {
             event.passes + passes_of_lines(coalescer_, access, lines.size()));
         now_->lines += lines.size();
     }
-    // ptxas makes one load of neighbours that lie in 16 bytes: what a further one adds to it.
+    // ptxas makes one load of neighbours that lie in 16 bytes: the additional passes of a further
+    // one.
     std::uint64_t passes_of_load(const WarpAccess& access) {
         for (SharedLoad& last : now_->shared_loads) {
             const std::uint32_t width = last.access.width_bytes + access.width_bytes;
@@ -328,8 +329,8 @@ class BlockRecorder : public AccessSink {
         warp.stage.push_back(stage);
         return event.number + 1;
     }
-    // A basic block ends: its accesses in the order of their stages, what is issued between them,
-    // and what its other instructions wait for.
+    // A basic block ends: its accesses in the order of their stages, the instructions issued
+    // between them, and the results that its other instructions wait for.
     void flush(WarpRecord& warp) {
         add(warp, {.waits_for = warp.consumed}, ~0u);
         const auto count = static_cast<std::uint32_t>(warp.block.size());

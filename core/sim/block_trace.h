@@ -25,7 +25,7 @@ struct TraceEvent {
     std::uint32_t waits_for = 0;   // 1 + the number of one that must have come back; 0: of none
     std::uint32_t first_line = 0;  // in BlockTraces::lines
     std::uint32_t lines = 0;
-    IssueCost cost = {};  // of what is issued before it, and itself
+    IssueCost cost = {};  // of the instructions issued before it, and itself
 };
 
 struct WarpEvents {

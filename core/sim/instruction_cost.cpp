@@ -97,7 +97,7 @@ IssueCost cost_of_arithmetic(const PtxInstruction& one, const Fusions& fusions) 
 }
 
 IssueCost cost_of_memory(const PtxInstruction& one) {
-    if (one.state == PtxState::param) return {};  // an operand of what reads it
+    if (one.state == PtxState::param) return {};  // an operand of the instruction that reads it
     if (one.state == PtxState::constant) return {0.5f};
     return {1};
 }
@@ -260,7 +260,7 @@ std::uint32_t registers_of(const Code& code) {
     constexpr std::size_t most_places = std::size_t{1} << 24;
     constexpr std::uint32_t least = 16, most = 255;
     if (code.instructions.size() * (code.slots.size() / 64 + 1) > most_places) return 64;
-    // ptxas keeps a few for addresses and what it has hoisted.
+    // ptxas keeps a few for addresses and hoisted values.
     constexpr std::uint32_t beside = 8;
     return std::clamp(LiveRegisters(code).most() + beside, least, most);
 }

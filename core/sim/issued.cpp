@@ -77,7 +77,7 @@ double hashes_of_element(const Program& program) {
 
 double issued_of_warp(const Program& program, std::uint32_t per_thread) {
     constexpr double once = 17;
-    constexpr double of_loads = 13;  // once: what is loaded must be used
+    constexpr double of_loads = 13;  // once: loaded values must be used
     constexpr double of_stores = 5;
     constexpr double of_tiles = 40;
     constexpr double of_access = 5;

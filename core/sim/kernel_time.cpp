@@ -20,7 +20,7 @@ BlockPlaces places_of(const Code& code, const KernelLaunch& launch, const Machin
                          .registers_per_thread = registers_of(code),
                          .shared_bytes = code.shared_bytes + launch.dynamic_shared_bytes});
     const std::uint32_t resident = std::max(1u, found.active_blocks);
-    // The driver leaves L1 what the resident blocks do not need.
+    // The driver leaves L1 the memory that the resident blocks do not need.
     const std::uint64_t shared = resident * (code.shared_bytes + launch.dynamic_shared_bytes +
                                              machine.rules->occupancy.shared_reserved_bytes);
     for (const L1Split& split : machine.rules->l1.splits)
@@ -192,7 +192,7 @@ struct Hold {
 constexpr Hold hits{0.8, 1.1}, read_requests{0.57, 1.2}, read_sectors{0.9, 1.22},
     write_requests{0.8, 1.24}, write_sectors{0.92, 1.22}, dram_reads{0.88, 1.1},
     dram_writes{0.9, 1.2};
-// By what limits them.
+// By limit.
 constexpr std::array<Hold, limit_count> times{{{0.78, 1.25},  // start
                                                {0.7, 1.3},    // blocks
                                                {0.75, 1.25},  // instructions

@@ -48,7 +48,7 @@ struct LaunchModel {
     std::uint32_t multiprocessors = 1;
     std::uint64_t l2_bytes = 0;
     std::uint32_t fetch_bytes = 64;        // at once from device memory
-    bool is_warm = false;                  // L2 holds what the same launch left there
+    bool is_warm = false;                  // L2 holds the lines that the same launch left there
     double start_seconds = 0;              // of an empty launch
     std::vector<AccessKind> kinds;         // by site
     std::vector<MendedShare> mended = {};  // by site; empty: nothing is
@@ -60,7 +60,7 @@ struct SimulatedTime {
     double l1_hit_sectors = 0, l2_read_requests = 0, l2_read_sectors = 0;
     double l2_write_requests = 0, l2_write_sectors = 0;
     double dram_read_bytes = 0, dram_write_bytes = 0;
-    double dirty_bytes = 0;  // by which what stays in L2 may be more or less
+    double dirty_bytes = 0;  // uncertainty of the dirty bytes that stay in L2
     std::vector<Limit> limits;
     std::array<double, sim_units> busy_seconds{};
 };
@@ -70,7 +70,8 @@ SimulatedTime time_of(LaunchModel& model, const SimRates& rates);
 // the first ones where there are few.
 std::vector<std::uint64_t> traced_blocks(std::uint64_t blocks, std::uint32_t multiprocessors,
                                          std::uint32_t resident, const WorkShape& work = {});
-// Adds what `readings` lack, with its interval; of a plan what they say that they lack.
+// Adds counters that `readings` lack, with intervals; for a plan those that they mark as
+// unavailable.
 Estimates estimates_from(const SimulatedTime& time, double sampled, const Rates& rates,
                          Readings& readings, bool is_plan = false);
 
@@ -89,7 +90,7 @@ std::optional<SimulatedLaunch> simulate_launch(const Code& code, const KernelLau
                                                const LaunchMemory& memory, const Machine& machine,
                                                L2Stream& stream, const LaunchTotals& totals);
 
-// Adds what `readings` lack: hits of L1, traffic, the duration.
+// Adds counters that `readings` lack: hits of L1, traffic, the duration.
 Estimates estimates_of(const SimulatedLaunch& launch, const Machine& machine, Readings& readings);
 
 }  // namespace coalprof

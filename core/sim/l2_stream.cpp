@@ -177,7 +177,7 @@ std::uint64_t L2Stream::most_of(const LineCounts& counts) {
     return most;
 }
 
-// Half of the attempt's lines go: what is dropped with it leaves no trace in the rest.
+// Half of the attempt's lines go and leave no trace in the rest.
 void L2Stream::thin() {
     ++halvings_;
     erase_unsampled(attempt_);
@@ -274,9 +274,9 @@ class L2Replay {
         traffic_.write_bytes_of_site.resize(sites);
         traffic_.sectors_of_site.resize(sites);
     }
-    // Places are as large as what is fetched at once. L2 has two halves, each for every other
-    // multiprocessor: what both load has a place in both, and is fetched once. What is written is
-    // in one of them.
+    // Entries are as large as one fetch. L2 has two halves, each for every other multiprocessor: a
+    // line that both load has an entry in both, and is fetched once. Written lines are in one of
+    // them.
     void access(const L2Access& one) {
         const std::uint32_t group = (1u << fetch_) - 1;
         for (std::uint32_t sector = 0; sector < 4; sector += fetch_) {

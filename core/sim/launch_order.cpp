@@ -32,7 +32,7 @@ Multiprocessor multiprocessor_of(const Machine& machine, const Plan& plan) {
         needs.shared_percent = plan.cache.carveout->shared_percent;
     const Occupancy fits = occupancy(rules, needs);
     one.resident_blocks = std::max(1u, fits.active_blocks);
-    // Without a carveout the driver gives shared memory what the resident blocks need.
+    // Without a carveout the driver gives shared memory as much as the resident blocks need.
     const std::uint32_t reserved_kib =
         one.resident_blocks * rules.occupancy.shared_reserved_bytes / 1024;
     const std::uint32_t most_kib = rules.l1.splits.back().shared_kib;

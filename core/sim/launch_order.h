@@ -1,5 +1,5 @@
-// Which logical indices each block of a kernel takes, and in which order: what a launch does in
-// time, where the program only says what is done.
+// The logical indices that each block of a kernel takes, and their order: the motion of a launch in
+// time, where the program only gives the accesses.
 #pragma once
 
 #include <algorithm>

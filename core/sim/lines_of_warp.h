@@ -1,4 +1,4 @@
-// The lines that an access of a warp touches, sector by sector: what caches are replayed with.
+// The lines that an access of a warp touches, sector by sector: the input of cache replays.
 #pragma once
 
 #include <array>

@@ -14,7 +14,7 @@ namespace {
 struct Server {
     double free = 0;
     double busy = 0;
-    // When it is done with what comes at `at` and takes so long.
+    // The end of an item that arrives at `at` and takes `cycles`.
     double serve(double at, double cycles) {
         free = std::max(free, at) + cycles;
         busy += cycles;
@@ -163,7 +163,7 @@ class MultiprocessorRun {
         finish(number, warps_[number].events->events[warps_[number].next], now);
         if (!waiting_.empty()) queue_.emplace(std::max(now, unit_free()), memory_unit);
     }
-    // It takes an access while few are queued for L1, and what L1 lacks for L2.
+    // It takes an access while few are queued for L1, and misses of L1 for L2.
     double unit_free() const {
         return std::max({l1_.free - rates_.l1_queue, l2_.free - rates_.l2_queue});
     }
@@ -225,7 +225,7 @@ class MultiprocessorRun {
             std::ranges::fill(*counts, 0.0);
     }
 
-    // `back`: when what is loaded is there; `going_on`: when the warp can issue again.
+    // `back`: when the loaded value is there; `going_on`: when the warp can issue again.
     void access(const TraceEvent& event, double now, double& back, double& going_on) {
         switch (event.unit) {
             case TraceUnit::shared:

@@ -1,6 +1,6 @@
 // A multiprocessor and its share of L2 and of device memory, event by event: warps issue in order
-// on four schedulers and wait for what they loaded; each unit is a queue that serves one after the
-// other at its rate.
+// on four schedulers and wait for their loads; each unit is a queue that serves one after the other
+// at its rate.
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@ struct MultiprocessorRates {
     double dram_byte = 0;
     double dram_write_byte = 0;
     double l1_queue = 0;     // of accesses that wait for L1
-    double l2_queue = 0;     // of what L1 lacks
+    double l2_queue = 0;     // of L1's misses
     double join_cycles = 0;  // within which stores to one line go together
     double crowd = 0;        // how much longer a queue is that is busy half of the time
     std::uint32_t l1_lines = 0;

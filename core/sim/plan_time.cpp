@@ -34,7 +34,8 @@ std::uint32_t registers_for(const Program& program, std::uint32_t elements) {
     return std::min(most, others + elements * words);
 }
 
-// As many elements at a time as registers hold, all of their loads before what waits for these.
+// As many elements at a time as registers hold, all of their loads before the instructions that
+// wait for them.
 std::vector<PlannedAccess> accesses_of_warp(const Program& program, std::uint32_t elements) {
     constexpr std::uint32_t kept_registers = 32;  // that compilers mostly keep to
     std::uint32_t at_once = 1;
@@ -96,7 +97,7 @@ struct BlockRun {
 struct SiteSample {
     double sectors = 0, lines = 0;
     std::unordered_map<std::uint64_t, double> of_line;  // atomics by their sectors, stores
-    // All of them accessed what they did at another site, an earlier one, so far away.
+    // All of them accessed the same as at another site, an earlier one, at this distance.
     std::uint32_t like = 0;
     std::uint64_t away = 0;
 };
@@ -255,8 +256,8 @@ class PlanFeed {
         }
         return traces;
     }
-    // As nvcc compiles such kernels (within a quarter of the SASS of 15 of them for sm_90).
-    // What is drawn at random stands for contents, which are there.
+    // As nvcc compiles such kernels (within a quarter of the SASS of 15 of them for sm_90). Random
+    // values stand for contents, which are there.
     IssueCost cost_of(std::uint32_t elements) const {
         constexpr double once = 9, of_access = 1.6, of_division = 3, of_integer = 1.5;
         const Computed index = computed_of(plan_.program);

@@ -17,8 +17,8 @@
 namespace coalprof {
 namespace {
 
-// Programs of the first cells are kept once they are made: what checking them for every thread of
-// the launch has cost, answering them need not cost again. A program takes some kilobytes.
+// Programs of the first cells are kept, so that checking them for every thread of the launch is not
+// repeated. A program takes some kilobytes.
 constexpr std::uint64_t most_programs_kept = 1024;
 
 // Combinations of the parameters' values.
@@ -95,7 +95,7 @@ std::shared_ptr<const ParsedFormula> parsed(const FormulaSweep& sweep) {
     return formula;
 }
 
-// The op of the launch: --op, or what the instructions name themselves, "load+shared.store".
+// The op of the launch: --op, or those that the instructions name themselves, "load+shared.store".
 std::string op_of(const FormulaSweep& sweep, const ParsedFormula& formula) {
     std::vector<std::string> ops;
     for (const FormulaAccess& access : formula.accesses) {
@@ -107,7 +107,7 @@ std::string op_of(const FormulaSweep& sweep, const ParsedFormula& formula) {
     return fmt::format("{}", fmt::join(ops, "+"));
 }
 
-// The types of the accesses, "f32x4+f64": --type, or what they name themselves.
+// The types of the accesses, "f32x4+f64": --type, or those that they name themselves.
 std::string types_of(const ParsedFormula& formula, ElementType type) {
     std::vector<std::string_view> types;
     for (const FormulaAccess& access : formula.accesses)
@@ -139,8 +139,8 @@ auto located(const FormulaSweep& sweep, Work work) {
     }
 }
 
-// The shapes that a result of a set states: blocks and grids that nobody asked for are left out.
-// Each point states sizes that follow from swept grids.
+// The shapes that a result of a set states: default blocks and grids are left out. Each point
+// states sizes that follow from swept grids.
 struct ToldShapes {
     bool blocks = false;
     bool grids = false;

@@ -37,8 +37,7 @@ struct FormulaSweep {
 // They are the same on all machines. For several threads at a time.
 class FormulaPrograms {
  public:
-    // That of a cell of the grids, all formulas counted through: a kept one, or what `make`
-    // answers.
+    // The program of a cell of the grids, all formulas counted through: a kept one, or `make`'s.
     Program of_cell(std::uint64_t cell, const std::function<Program()>& make);
 
  private:
@@ -53,8 +52,8 @@ class FormulaPoints : public SweptPoints {
  public:
     // `programs` serve the same set on other machines too. Throws UsageError for a formula that
     // cannot be read, with a caret and the place in its file; for parameters that do not occur in
-    // it or are called like a setting; and for more than most_range_points points. What is wrong
-    // with a single point is found when it is made.
+    // it or are called like a setting; and for more than most_range_points points. Errors of a
+    // single point are found when it is made.
     explicit FormulaPoints(
         const std::vector<FormulaSweep>& set,
         std::shared_ptr<FormulaPrograms> programs = std::make_shared<FormulaPrograms>());
@@ -69,7 +68,7 @@ class FormulaPoints : public SweptPoints {
     struct Member {
         FormulaSweep sweep;
         std::shared_ptr<const ParsedFormula> formula;
-        std::optional<ElementType> sized = {};  // what --size counts; none: that is swept
+        std::optional<ElementType> sized = {};  // type that --size counts; none: it is swept
         NamedValues own;  // parameters of its points that those of other members have otherwise
         std::uint64_t first_point = 0;
         std::uint64_t first_cell = 0;

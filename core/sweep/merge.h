@@ -23,8 +23,8 @@ class ShardMerge {
     // that names shards which are missing (unless `allows_missing`), double, or of another sweep.
     ShardMerge(const std::vector<std::string>& paths, bool allows_missing);
     // Every point of every shard; partial or interrupted where one of them is, or one is missing,
-    // or lacks points. Throws what the sink throws, and UsageError where a shard has more points
-    // than it can, one of them twice, or another result after them.
+    // or lacks points. Passes on exceptions of the sink; throws UsageError where a shard has more
+    // points than it can, one of them twice, or another result after them.
     Status write(ResultSink& sink) const;
 
  private:

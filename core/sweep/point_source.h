@@ -1,5 +1,5 @@
-// Where the points of a run come from. A source makes each point when it is asked for: what is in
-// memory follows the points in flight, not those of the whole run.
+// The source of the points of a run. A source makes each point when it is asked for: memory follows
+// the points in flight, not those of the whole run.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct PlannedPoint {
     std::optional<WarpAccess> warp = std::nullopt;
     Machine machine;
     std::string name;  // "offset=11", with the settings that are swept: "offset=11 dlcm=cg"
-    NamedValues parameters = {};  // the same as values, and what follows from them
+    NamedValues parameters = {};  // the same as values, and values that follow from them
     NamedValues scope = {};     // of the parameters: which machine or GPU, where there are several
     NamedValues settings = {};  // of the parameters: the settings that are swept
 };
@@ -34,12 +34,12 @@ class PointSource {
     // True if they differ in settings that are compared with each other at the end.
     virtual bool compares_settings() const { return false; }
 
-    // Before anything else: what would make a result pointless is thrown here.
+    // Before anything else: errors that would make a result pointless are thrown here.
     virtual void open() {}
     // Begins the next point in `point`, which may hold an earlier one; false at the end. For one
     // thread at a time, which waits for input here and nowhere else. Throws Error, Stopped.
     virtual bool next(PlannedPoint& point) = 0;
-    // False where next() would wait for input. Throws what next() would.
+    // False where next() would wait for input. Throws as next() would.
     virtual bool is_ready() { return true; }
     // Completes a point that next() began, in any thread. Throws Error, Stopped.
     virtual void make(PlannedPoint&) const {}

@@ -22,8 +22,8 @@ struct Shard {
 // Looks up an environment variable; nullptr where it is not set.
 using GetVariable = std::function<const char*(const char* name)>;
 
-// "2/4"; "auto": what Slurm, Open MPI, PMI, PMIx, or an indexed Job of Kubernetes say in the
-// environment; "auto/4" where that says the index alone: task 3 of a Slurm array is 3/4. Throws
+// "2/4"; "auto": from the environment of Slurm, Open MPI, PMI, PMIx, or an indexed Job of
+// Kubernetes; "auto/4" where that gives the index alone: task 3 of a Slurm array is 3/4. Throws
 // UsageError, also where an array may be a part of another one.
 Shard parse_shard(std::string_view text, const GetVariable& variable,
                   std::string_view option = "--shard");

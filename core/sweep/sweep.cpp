@@ -34,7 +34,7 @@ std::tuple<std::uint64_t, std::uint64_t, std::uint64_t> numbers_of(const Dimensi
     return {dimensions.x, dimensions.y, dimensions.z};
 }
 
-// A value as typed, in what the pattern takes.
+// A value as typed, in the pattern's unit.
 std::uint64_t value_in(const Sweep& sweep, const PatternInfo& pattern, std::uint64_t value,
                        ElementType type) {
     const std::uint32_t width = bytes_of(type);

@@ -24,9 +24,9 @@ struct Sweep {
     std::vector<std::uint64_t> values;
     ValueUnit values_unit = ValueUnit::of_parameter;
     ChosenLaunch launch;
-    // Options of several values, which take the place of what `launch` says.
+    // Options of several values, which replace those of `launch`.
     std::vector<Axis> axes;         // of the launch and the pattern
-    std::vector<Axis> memory_axes;  // settings of memory: what these cost is compared
+    std::vector<Axis> memory_axes;  // settings of memory: their costs are compared
     std::vector<Machine> machines;
     // The GPU that measures, one of several: a parameter of its points.
     std::optional<int> device;
@@ -36,8 +36,8 @@ struct Sweep {
 
 // One option as typed. Throws UsageError.
 void take_option(Sweep& sweep, std::string_view key, const std::string& text);
-// The values of the pattern's parameter: numbers count what the pattern takes, sizes are bytes.
-// Without a text its own range. After the types. Throws UsageError naming `option`.
+// The values of the pattern's parameter: numbers are in the pattern's unit, sizes are bytes. An
+// empty text means its default range. After the types. Throws UsageError naming `option`.
 void set_values(Sweep& sweep, const PatternInfo& pattern, const std::string& text,
                 const std::string& option);
 
@@ -60,7 +60,7 @@ class SweepPoints : public SweptPoints {
 // The head's description of the sweep: pattern, parameter, op, type, sizes and single settings.
 SweepFacts describe_sweep(const Sweep& sweep);
 
-// The settings of a sweep that take lists, and how points are named after what varies: shared by
+// The settings of a sweep that take lists, and names of points by the varying values: shared by
 // sweeps of patterns and of formulas.
 
 // Every machine with every combination of the settings.
@@ -88,8 +88,8 @@ void add_device(PlannedPoint& point, const Sweep& sweep);
 // most_range_points.
 void require_reasonable_count(const Sweep& sweep, std::uint64_t values);
 
-// Throws UsageError for a launch of which the model would have to walk more warps than anybody
-// waits for (core/pattern/walk_limit.h).
+// Throws UsageError for a launch of which the model would have to walk too many warps
+// (core/pattern/walk_limit.h).
 void require_walkable(const Plan& plan);
 
 // The settings that take one value, for the description of the sweep.

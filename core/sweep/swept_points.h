@@ -19,7 +19,7 @@ class SweptPoints : public PointSource {
     // The point of this number, made from the beginning. Throws UsageError.
     PlannedPoint at(std::uint64_t number) const;
     // Makes every point once, on all threads, and keeps none. Throws the UsageError of the first
-    // that does not fit together; answers what all of them access.
+    // that does not fit together; returns the accesses of all.
     AccessSet check() const;
     // About how many warps of the points that it gives are evaluated one by one, by a few of them.
     std::uint64_t warps_walked() const;

@@ -23,7 +23,7 @@ namespace {
 
 std::unique_ptr<ByteSource> open_warps(const std::string& file, const NpyWarps& npy) {
     auto bytes = open_bytes(file, [] {
-        stop_if_asked();  // half a line that came before it is none
+        stop_if_asked();  // half a line before it is not used
         return false;
     });
     return lines_of_npy(std::move(bytes), file, npy);
@@ -35,7 +35,7 @@ std::string name_of(const std::string& file) { return file == "-" ? "standard in
 
 std::vector<WarpOp> ops_in_warps_file(const std::string& file, const NpyWarps& npy) {
     const std::vector<WarpOp> all(warp_ops().begin(), warp_ops().end());
-    // A named pipe that is opened and closed again has lost what its writer wrote.
+    // A named pipe that is opened and closed again has lost its writer's data.
     std::error_code none;
     if (file != "-" && !std::filesystem::is_regular_file(file, none)) return all;
     const auto bytes = open_warps(file, npy);

@@ -17,26 +17,25 @@
 
 namespace coalprof {
 
-// A .npy file of addresses, or of indices, as the lines of a warps file. What its numbers of a .npy
-// file are.
+// A .npy file of addresses, or of indices, as the lines of a warps file: the meaning of its
+// numbers.
 struct NpyWarps {
     std::optional<WarpOp> op;         // none: loads
     std::optional<ElementType> type;  // they are indices of such elements; none: byte addresses
 };
 
 // `source` where it is no .npy file; else its lines: 32 numbers a warp, negative ones idle lanes,
-// named by their place. Throws UsageError: `how` of what is no .npy file, and numbers that are no
-// integers.
+// named by their place. Throws UsageError: `how` for other files, and numbers that are no integers.
 std::unique_ptr<ByteSource> lines_of_npy(std::unique_ptr<ByteSource> source,
                                          const std::string& name, const NpyWarps& how);
 
 class WarpsSource : public PointSource {
  public:
-    // "-" is standard input; `npy` says what a .npy file holds. Throws Error where the file cannot
-    // be opened.
+    // "-" is standard input; `npy` gives the meaning of a .npy file. Throws Error where the file
+    // cannot be opened.
     WarpsSource(const std::string& file, const Machine& machine, const NpyWarps& npy = {});
 
-    // Reads the first line. Throws UsageError where it does not fit, or there is none.
+    // Reads the first line. Throws UsageError where it does not fit, or is missing.
     void open() override;
     bool next(PlannedPoint& point) override;
     // A pipe may keep its next line back until this one is answered; a file does not.

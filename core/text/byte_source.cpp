@@ -45,7 +45,7 @@ class TextSource : public ByteSource {
                 ExitCode::usage);
 }
 
-// Half an input is none, whatever it looks like.
+// Half an input is not used, whatever it looks like.
 bool end_where_asked() {
     stop_if_asked();
     return false;
@@ -126,7 +126,7 @@ std::unique_ptr<ByteSource> open_own_bytes(const std::string& path,
     if (path == "-")
         return std::make_unique<FileSource>(STDIN_FILENO, false, "stdin", std::move(is_stopped));
     int descriptor = -1;
-    // A pipe that nobody writes to keeps open() waiting.
+    // A pipe without a writer keeps open() waiting.
     while ((descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC)) < 0) {
         if (errno != EINTR) fail("open", path, errno);
         if (is_stopped()) throw Stopped{};

@@ -15,8 +15,8 @@ namespace coalprof {
 class ByteSource {
  public:
     virtual ~ByteSource() = default;
-    // Fills the front of `into` with what there is, waiting only when there is nothing, and answers
-    // how many bytes; 0 is the end. Throws Error when the input cannot be read.
+    // Fills the front of `into` with available bytes, waiting only when there are none, and returns
+    // how many; 0 is the end. Throws Error when the input cannot be read.
     virtual std::size_t read(std::span<char> into) = 0;
     // True if the input can be read twice: regular files yes, pipes and terminals no.
     virtual bool can_rewind() const = 0;

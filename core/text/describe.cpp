@@ -80,8 +80,8 @@ class Window {
     std::size_t columns_ = 0;
 };
 
-// The window of at most 80 columns, dots included, that shows glyph `focus` with what follows it
-// for a third of the line and as much before it as fits.
+// The window of at most 80 columns, dots included, that shows glyph `focus`, the text after it for
+// a third of the line and as much before it as fits.
 Window window_around(const std::vector<Glyph>& glyphs, std::size_t focus) {
     for (std::size_t dots = 0;; ++dots) {
         Window window(glyphs, focus, shown_columns - dots * ellipsis.size());

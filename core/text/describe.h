@@ -16,7 +16,7 @@ namespace coalprof {
 inline constexpr std::size_t shown_columns = 80;
 
 // `text` made safe to print: a tab becomes a space, other control characters and bytes that are not
-// UTF-8 become \xNN or \u{NNNN}, and what is longer than 80 columns is cut and ends in "...".
+// UTF-8 become \xNN or \u{NNNN}, and longer text than 80 columns is cut and ends in "...".
 std::string shown(std::string_view text);
 
 // The same without cutting, for whole sentences.

@@ -1,5 +1,5 @@
-// The two ways a run can end early: Error (it cannot go on) and UsageError (what the user typed
-// cannot be understood). Both are finished sentences; they are printed once, in cli/main.cpp.
+// The two ways a run can end early: Error (it cannot go on) and UsageError (the user's input is
+// wrong). Both are finished sentences; they are printed once, in cli/main.cpp.
 #pragma once
 
 #include <cstddef>

@@ -16,8 +16,7 @@
 
 namespace coalprof {
 
-// None for what is not there or no regular file: a terminal, a pipe or /dev/null may well be read
-// and written at once.
+// None where no regular file is: a terminal, a pipe or /dev/null may be read and written at once.
 struct FileIdentity {
     dev_t device = 0;
     ino_t inode = 0;
@@ -26,8 +25,8 @@ struct FileIdentity {
 std::optional<FileIdentity> identity_of(int fd);
 std::optional<FileIdentity> identity_of(const std::string& path);
 
-// While one lives, inputs are remembered. main() has it; tests, which read what they have written,
-// have none unless they test this.
+// Inputs are remembered while one lives. main() has it; tests, which read their own output, have
+// none unless they test this.
 class InputMemory {
  public:
     InputMemory();
@@ -45,7 +44,7 @@ void note_input(const std::string& path);
 class OutputClaim {
  public:
     struct Files {
-        std::optional<FileIdentity> replaced = {};  // what is there now
+        std::optional<FileIdentity> replaced = {};  // the file there now
         std::optional<FileIdentity> part =
             {};  // and where an interrupted run's part of it would go
     };

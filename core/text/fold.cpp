@@ -12,7 +12,7 @@ namespace coalprof {
 
 namespace {
 
-// The first part of a word that must be cut: what fits a line, but at least a character.
+// The first part of a word that must be cut: as much as fits a line, but at least a character.
 std::string_view first_part(std::string_view word, std::size_t columns) {
     const std::string_view part = beginning(word, columns);
     return part.empty() && !word.empty() ? word.substr(0, first_utf8_char(word).bytes) : part;
@@ -98,7 +98,7 @@ std::string without_commands(std::string_view text) {
 
 namespace {
 
-// "5 s", "3 min", "2 h": nobody plans by less than that.
+// "5 s", "3 min", "2 h": smaller differences do not matter.
 std::string rounded_time(double seconds) {
     if (seconds < 99.5) return fmt::format("{:.0f} s", std::ceil(seconds));
     if (seconds < 99.5 * 60) return fmt::format("{:.0f} min", seconds / 60);

@@ -64,13 +64,13 @@ std::optional<std::string_view> nearest(std::string_view word,
 std::string unknown_word(std::string_view what, std::string_view word,
                          std::span<const std::string_view> candidates);
 
-// The value of an option while it is read: what every parser of options holds in order to say, in
-// one style, what it cannot read. "--range 0..x: expected an integer after '..'".
+// The value of an option while it is read: used by every parser of options, so that errors have one
+// style: "--range 0..x: expected an integer after '..'".
 
 struct OptionText {
     std::string_view option;  // "--range", or "--var k=" where the value follows directly
     std::string_view text;    // as the user typed it
-    std::string_view hint;    // what such values look like
+    std::string_view hint;    // an example of such values
 
     // Throws the UsageError. `caret` is a byte offset into `text`, or UsageError::no_caret.
     [[noreturn]] void refuse(std::size_t caret, std::string_view why) const;

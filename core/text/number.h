@@ -24,7 +24,7 @@ struct ReadNumber {
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// 0 to 15, or 16 for what is no hexadecimal digit.
+// 0 to 15, or 16 for other characters.
 constexpr std::uint32_t hex_digit(char c) {
     if (is_digit(c)) return static_cast<std::uint32_t>(c - '0');
     if (c >= 'a' && c <= 'f') return static_cast<std::uint32_t>(c - 'a') + 10;
@@ -32,7 +32,7 @@ constexpr std::uint32_t hex_digit(char c) {
     return 16;
 }
 
-// The digits that `text` begins with, in base 10 or 16; what follows them is the caller's business.
+// The digits that `text` begins with, in base 10 or 16; the caller reads on after them.
 constexpr ReadNumber read_digits(std::string_view text, std::uint32_t base) {
     ReadNumber number;
     bool fits = true;

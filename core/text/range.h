@@ -52,7 +52,7 @@ class Range {
     std::uint64_t count_ = 0;
 };
 
-// Throws UsageError naming `option` and the place: for what is not a range, for reversed ranges,
+// Throws UsageError naming `option` and the place: for text that is no range, for reversed ranges,
 // steps of 0, factors below 2, integers beyond 64 bits, and more than most_range_points in all.
 Range parse_range(std::string_view text, std::string_view option = "--range");
 

@@ -72,8 +72,9 @@ std::string_view without_result_and_parameters(std::string_view text, bool is_ar
 
 constexpr int most_depth = 3;  // of template arguments in each other
 
-// "at::native::BinaryFunctor<float, float, at::MulFunctor<float> >" is "MulFunctor<float>": what
-// wraps another template is called by that one, as tables of kernels have no room for both.
+// "at::native::BinaryFunctor<float, float, at::MulFunctor<float> >" is "MulFunctor<float>": a
+// template that wraps another one is called by that one, as tables of kernels have no room for
+// both.
 std::string short_argument(std::string_view text, int depth);
 
 std::string short_arguments(std::string_view text, int depth, std::string* wrapped) {

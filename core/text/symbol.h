@@ -5,7 +5,7 @@
 
 namespace coalprof {
 
-// "_Z5scalePf" is "scale(float*)"; what is not mangled stays as it is.
+// "_Z5scalePf" is "scale(float*)"; other names stay as they are.
 std::string demangled(const std::string& name);
 
 // A kernel's own name, of its symbol: without its result, template arguments and parameters.

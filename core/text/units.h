@@ -29,7 +29,7 @@ std::string grouped(std::uint64_t value);
 // "1 sector", "4 sectors".
 std::string counted(std::uint64_t count, std::string_view what);
 
-// Exact, for sizes that somebody chose: "4 MiB", or "5,000 bytes" where no binary unit divides it.
+// Exact, for sizes that the user chose: "4 MiB", or "5,000 bytes" where no binary unit divides it.
 std::string size_text(std::uint64_t bytes);
 
 // Four significant digits, for amounts that came about: "1.5 KiB", "139.8 GiB", "1 byte".

@@ -42,11 +42,11 @@ std::uint32_t ones(std::uint32_t bits) { return static_cast<std::uint32_t>(std::
 
 constexpr std::uint64_t nowhere = ~std::uint64_t{0};
 
-// The outermost lines of what a warp loaded, which it waits for before it stores.
+// The outermost lines that a warp loaded and waits for before it stores.
 struct AwaitedLines {
     std::uint64_t first = nowhere;
     std::uint64_t last = nowhere;
-    // The share of what both wait for that is the same: 0, 0.5 or 1.
+    // The shared part of the lines that both wait for: 0, 0.5 or 1.
     double in_common(const AwaitedLines& other) const {
         if (first == nowhere) return 0;
         return (first == other.first ? 0.5 : 0) + (last == other.last ? 0.5 : 0);
@@ -166,8 +166,8 @@ class Replay {
     }
 
     // Blocks that start together on one multiprocessor. Threads do not wait between their elements,
-    // so that a block has made all its loads before the next one comes. What it stores comes
-    // between the loads of the one that takes its place.
+    // so that a block has made all its loads before the next one comes. Its stores come between the
+    // loads of the block that replaces it.
     void run_together(const std::vector<std::uint64_t>& blocks) {
         const bool stores_later = !loads_.empty() && !stores_.empty();
         // Waiting requests are kept beside the stores that these blocks have yet to make.
@@ -424,7 +424,7 @@ class Replay {
     std::vector<const Instruction*> instructions_;
     std::vector<const Instruction*> loads_;  // of these
     std::vector<const Instruction*> stores_;
-    std::vector<BlockInTime> running_;  // that have loaded what they will store
+    std::vector<BlockInTime> running_;  // that have loaded the values they will store
     double lines_of_block_ = 0;
     bool gathers_ = true;                // all go to random places of one array
     std::vector<std::uint64_t> stored_;  // lines that stores pile up for or gather on, while few
@@ -488,7 +488,7 @@ void replay_multiprocessor(Replay& replay, const LaunchOrder& order, const Multi
     const std::uint64_t own = (order.blocks + one.count - 1) / one.count;
     const std::uint64_t seen = std::min(own, most_blocks);
     std::vector<std::uint64_t> together;
-    Replayed warm;  // what it counted until about half of them were done
+    Replayed warm;  // counts until about half of them were done
     std::uint64_t warm_blocks = 0;
     const double before = replay.result().loads.line_again;
     bool starts_launch = true;  // the next blocks to run, which are the first

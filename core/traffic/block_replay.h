@@ -1,6 +1,6 @@
 // A sample of a launch's blocks, replayed in the order in which multiprocessors take them, through
-// the L1 of one of them: what of the launch's loads hits L1, and which requests of neighbouring
-// warps ask for one line.
+// the L1 of one of them: the launch's loads that hit L1, and requests of neighbouring warps for one
+// line.
 #pragma once
 
 #include <algorithm>
@@ -67,7 +67,7 @@ struct Replayed {
     double index_instructions = 0;  // of a warp's element, about
     bool is_near = true;   // blocks share almost nothing: a few of them represent the whole launch
     bool divides = false;  // for an index; divides(Formula)
-    std::uint32_t element_bytes = 0;  // of a lane, at most; pointers are none
+    std::uint32_t element_bytes = 0;  // of a lane, at most; without pointers
     double started_together = 1;      // of the blocks: those for which an idle GPU has room
     double blocks_of_processor = 1;   // that start together on one multiprocessor
     double busy_share = 1;            // of the multiprocessors: those that have a block

@@ -125,15 +125,15 @@ double joined_in_l1(const Replayed& replayed, const LaunchOrder& order, const Lo
     const double later =
         std::lerp(joined_with_others(replayed, order), joined_in_block(replayed, order, lines),
                   share(loads.block_again, loads.line_again));
-    // Where distant warps share lines: of what comes again, not of the blocks, for what fits L1 is
-    // missed by the first ones only.
+    // Where distant warps share lines: as a share of the repeated requests, not of the blocks,
+    // since lines that fit L1 are missed by the first ones only.
     const double at_start =
         replayed.is_near ? replayed.started_together : share(loads.first_again, loads.line_again);
     return std::lerp(later, joined_at_start(replayed, order, loading, lines), at_start);
 }
 
-// Where a warp loads what its load before this one has asked for as well: the more lines that were,
-// the longer they wait to leave. From launches of both GPUs of one, two and three lines
+// Where a warp loads lines that its load before this one has asked for as well: the more lines that
+// were, the longer they wait to leave. From launches of both GPUs of one, two and three lines
 // (tests/data); with other elements between, as if they were fewer.
 double joined_of_warp(const Replayed& replayed, const LaunchOrder& order,
                       const LoadedLines& lines) {
@@ -193,7 +193,7 @@ double joined_stores(const Replayed& replayed, const LaunchOrder& order, const L
                       0.48 * start * width - 0.27 * has_turns * elements +
                       0.61 * (replayed.has_way_to_itself() && !replayed.stores_pile_up) +
                       1.96 * loading.keeps_loads * share(stores.sector_again, stores.sectors));
-    // All of them wait for device memory first, and for what L1 keeps.
+    // All of them wait for device memory first, and for lines that L1 keeps.
     const double waits = start * (loading.keeps_loads && !loading.is_warm);
     const double together =
         share_of_odds(0.20 - 0.52 * block - 0.95 * std::min(0.0, block) -

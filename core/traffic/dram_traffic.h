@@ -16,7 +16,7 @@ namespace coalprof {
 struct ArrayReach {
     std::uint32_t array = 0;
     std::uint64_t bytes = 0;  // of the array
-    double width_bytes = 0;   // of what a lane stores or adds to, on average
+    double width_bytes = 0;   // of a lane's stores or atomics, on average
     bool is_loaded = false;
     bool is_stored = false;
     bool is_atomic = false;
@@ -40,8 +40,8 @@ struct DramInputs {
     double threads = 1;
     double l2_bytes = 0;
     std::uint64_t fetch_bytes = 64;
-    bool is_warm = false;            // the same launch before this one left in L2 what it could
-    bool loads_leave_first = false;  // ld.cs: what is dirty stays instead
+    bool is_warm = false;            // the same launch before this one left its lines in L2
+    bool loads_leave_first = false;  // ld.cs: dirty lines stay instead
     double l2_read_sectors = 0;
     double l2_write_sectors = 0;
     // The share of lines that loads touch whose loads are in flight at the same time.
@@ -61,7 +61,7 @@ struct DramFlow {
 struct DramTraffic {
     DramFlow read;
     DramFlow write;
-    double reused_bytes = 0;  // of these: what depends on how long L2 keeps it
+    double reused_bytes = 0;  // of these: those that depend on how long L2 keeps lines
     // Lines of which some sectors are stored whole and others are completed by a read.
     double mixed_lines = 0;
 };

@@ -12,10 +12,9 @@ struct DurationSpread {
     double high = 1;
 };
 
-// Nine of ten measured / predicted lie between, of the launches of tests/data (but newest.jsonl.gz
-// and blind.jsonl.gz) on both GPUs, by what limits them; wider where few were measured (l1,
-// same_line), and so that nine of ten of others do, on a GPU of the kind that was calibrated as
-// well.
+// Nine of ten measured / predicted lie between, for the launches of tests/data (but newest.jsonl.gz
+// and blind.jsonl.gz) on both GPUs, by limit; wider where few were measured (l1, same_line), and so
+// that nine of ten of others do, on a GPU of the calibrated kind as well.
 constexpr std::array<DurationSpread, limit_count> spreads{{
     {0.84, 1.28},  // start
     {0.87, 1.15},  // blocks
@@ -58,7 +57,7 @@ double request_seconds(const Work& work, const Rates& rates) {
     // (tests/data).
     constexpr double most_of_share = 1.5;
     constexpr double most_of_stores = 2.4;
-    // Reads of what is being stored to take as long as stores.
+    // Reads of lines that are being stored to take as long as stores.
     const double plain_reads = work.l2_read_requests - work.updating_reads;
     // A store that merges with another one in flight costs half as much. From launches of both GPUs
     // whose stores merge (tests/data).

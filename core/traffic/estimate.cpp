@@ -23,7 +23,7 @@ struct Spread {
     Spread widened(double doubt) const { return {std::pow(low, doubt), std::pow(high, doubt)}; }
 };
 
-// Collects what is estimated.
+// Collects the estimates.
 class Collected {
  public:
     explicit Collected(Readings& readings) : readings_(readings) {}

@@ -1,5 +1,6 @@
-// The model's estimates: what follows from a launch's exact counts only by way of caches and time.
-// Hits of L1, traffic to L2 and to device memory where warps share lines, and how long it takes.
+// The model's estimates: counters that follow from a launch's exact counts only by way of caches
+// and time. Hits of L1, traffic to L2 and to device memory where warps share lines, and the
+// duration.
 #pragma once
 
 #include <optional>

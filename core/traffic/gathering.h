@@ -10,7 +10,7 @@ namespace coalprof {
 inline constexpr std::uint32_t gathering_lines = 16;
 inline constexpr std::uint32_t gathering_updates = 32;
 
-// Sets what of the launch's requests leaves: Replayed::leaving, gathered_reads.
+// Sets the leaving share of the launch's requests: Replayed::leaving, gathered_reads.
 void set_gathered(const LaunchOrder& order, const Multiprocessor& multiprocessor,
                   Replayed& replayed);
 

@@ -84,7 +84,7 @@ double units_of_spread(const std::vector<Run>& runs, const Copies& copies,
     const std::uint64_t span = runs.back().end - runs.front().first;
     const double reached =
         (copies.times - 1) * static_cast<double>(step) + static_cast<double>(span);
-    if (span > step) {  // copies overlap: what they touch of one step
+    if (span > step) {  // copies overlap: places of one step
         std::vector<Run> moved;
         for (const Run& run : runs) {
             const std::uint64_t first = run.first % step;
@@ -312,7 +312,7 @@ Reach sampled_reach(const Program& program, Instructions instructions) {
     constexpr auto windows = static_cast<double>(sampled_windows);
     Walk walk(program, instructions);
     for (std::uint64_t k = 0; k < sampled_windows; ++k) {
-        // Drawn from equal shares of the launch: what happens at its ends only is rare in it.
+        // Drawn from equal shares of the launch: events at its ends only are rare in it.
         const std::uint64_t low = program.threads / sampled_windows * k;
         const std::uint64_t share = program.threads / sampled_windows - length;
         const std::uint64_t begin = low + (hash_of(k + 1) >> 32) % (share + 1);

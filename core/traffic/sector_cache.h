@@ -26,7 +26,7 @@ class SectorCache {
 
     std::uint32_t sets_;
     std::uint32_t clock_ = 0;
-    std::uint32_t born_ = 1;  // what was used before is gone
+    std::uint32_t born_ = 1;  // older entries are gone
     std::vector<Way> ways_;
 };
 

@@ -44,7 +44,7 @@ struct Store {
 // Blocks that run on one multiprocessor at the same time.
 struct Group {
     std::vector<LineTouched> lines;
-    // For each scheduler what its warps store; a warp stores all its elements before the next one.
+    // For each scheduler its warps' stores; a warp stores all its elements before the next one.
     std::array<std::vector<Store>, schedulers> stores;
 };
 

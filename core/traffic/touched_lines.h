@@ -1,4 +1,4 @@
-// The lines that one warp touches, each with its sectors: what caches see of an instruction.
+// The lines that one warp touches, each with its sectors: an instruction as caches see it.
 #pragma once
 
 #include <array>

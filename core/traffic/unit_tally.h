@@ -1,5 +1,5 @@
 // Which sectors, fetches of 64 bytes and lines are touched at all, and which by each group of
-// warps: what blocks share, and how much of an array is reached.
+// warps: the overlap of blocks, and how much of an array is reached.
 #pragma once
 
 #include <array>

@@ -10,8 +10,8 @@ class ByteSink {
     virtual ~ByteSink() = default;
     // Takes all of the bytes, or throws Error (ExitCode::output) naming the target.
     virtual void write(std::string_view bytes) = 0;
-    // True where somebody may be reading along (a terminal, a pipe). Formats that promise it then
-    // hand over each point as it is finished.
+    // True where a reader may follow along (a terminal, a pipe). Formats that promise it then hand
+    // over each point as it is finished.
     virtual bool is_live() const { return false; }
 };
 

@@ -7,21 +7,21 @@
 
 namespace coalprof {
 
-// Writes all of `bytes`; 0, or the errno of what stopped it. Interruptions are gone on from, and a
-// descriptor that somebody made non-blocking is waited for.
+// Writes all of `bytes`; 0, or the errno of the failure. Continues after interruptions, and waits
+// for a non-blocking descriptor.
 int write_all(int fd, std::string_view bytes);
 
 // Writes to `to` all that can be read from `from`; answers as write_all() does.
 int copy_all(int from, int to);
 
 // Moves a descriptor out of the range of the three standard ones, which are free when the program
-// was started with them closed: a file must not become somebody's standard output. -1 and errno as
-// from open(); -1 stays -1.
+// was started with them closed: a file must not become another program's standard output. -1 and
+// errno as from open(); -1 stays -1.
 int above_standard(int fd);
 
 bool is_regular_file(int fd);
-// A pipe, a socket or a terminal: somebody may look at each line as it comes. What goes to a file
-// or a device like /dev/null is written in large pieces.
+// A pipe, a socket or a terminal: a reader may look at each line as it comes. Output to a file or a
+// device like /dev/null is written in large pieces.
 bool is_read_along(int fd);
 
 }  // namespace coalprof

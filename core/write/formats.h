@@ -14,7 +14,7 @@
 
 namespace coalprof {
 
-// A format's treatment of text that anybody may have written.
+// A format's treatment of text from unknown sources.
 enum class TextRule : std::uint8_t {
     escaped,    // readers get back every character
     printable,  // shown as printable() shows it
@@ -25,7 +25,7 @@ enum class TextRule : std::uint8_t {
 using MakeWriter = std::unique_ptr<ResultSink>(ByteSink& out, const TableStyle& style);
 
 struct Format {
-    std::string_view name;                     // what --format takes
+    std::string_view name;                     // as in --format
     std::array<std::string_view, 2> suffixes;  // of files, with the dot; unused ones are empty
     TextRule text;
     struct Traits {

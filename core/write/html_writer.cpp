@@ -199,7 +199,7 @@ class HtmlWriter : public ResultSink {
         if (!column.high.empty()) tree["high"] = tree_of_numbers(column.high);
         return tree;
     }
-    // One number where all are the same; what is not there is null.
+    // One number where all are the same; missing ones are null.
     static Json tree_of_numbers(const std::vector<double>& values) {
         constexpr double exact = 9007199254740992;  // 2^53
         const auto number = [](double value) {

@@ -32,8 +32,7 @@ bool predictions_look_equal(const TableItem& item, const Point& a, const Point& 
     return is_estimate ? are_close(of_a, of_b, 1e-3) : look_equal(item, of_a, of_b);
 }
 
-// Where there is a measurement, nobody needs an estimate beside it, but for what a launch comes to
-// in the end.
+// A measurement makes an estimate beside it superfluous, except for a launch's final results.
 bool gives_way(const TableItem& item, const Point& point) {
     return !item.is(Counter::bandwidth_bytes_per_second) &&
            is_finite_number(item.measured(point)) && item.interval(point);

@@ -12,7 +12,7 @@ namespace coalprof {
 enum class Relation : std::uint8_t {
     none,       // no number in any point
     predicted,  // only predicted
-    measured,   // measured; what prediction there is agrees, but some is missing
+    measured,   // measured; existing predictions agree, but some are missing
     agreed,     // both, equal in every point that did not fail
     differing,  // both
 };

@@ -20,7 +20,7 @@
 namespace coalprof {
 namespace {
 
-// A power failure may take so much. A process that is killed loses nothing: the system has the
+// A power failure may lose this much. A process that is killed loses nothing: the system has the
 // bytes.
 constexpr std::chrono::seconds between_syncs{1};
 constexpr int journal_flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
@@ -45,8 +45,8 @@ off_t end_of_lines(int fd) {
     return at;
 }
 
-// True for what a run leaves that is killed before its first line is whole. Anything else is
-// somebody's.
+// True for the file of a run that was killed before its first line was whole. Anything else may be
+// the user's.
 bool is_unused_journal(int fd) {
     std::array<char, journal_line_start.size()> begin{};
     const ssize_t size = ::pread(fd, begin.data(), begin.size(), 0);
@@ -56,7 +56,7 @@ bool is_unused_journal(int fd) {
 
 bool may_hold_points(const std::string& path) {
     const int fd = above_standard(::open(path.c_str(), journal_flags & ~O_RDWR));
-    if (fd < 0) return errno == EACCES;  // whoever reads it says so
+    if (fd < 0) return errno == EACCES;  // reported when it is read
     const bool has_line = is_regular_file(fd) && end_of_lines(fd) != 0;
     ::close(fd);
     return has_line;
@@ -197,7 +197,7 @@ bool Journal::open() {
     return true;
 }
 
-// Under the first name that nobody has. A file that is made in vain is taken away again.
+// Under the first free name. A file that turns out unused is removed.
 bool Journal::create() {
     int error = EEXIST;
     for (int number = 1; number <= most_journals; ++number) {
@@ -213,7 +213,7 @@ bool Journal::create() {
     return false;
 }
 
-// 0, or the errno of what failed; EWOULDBLOCK: another run has it.
+// 0, or the errno of the failure; EWOULDBLOCK: another run has it.
 int Journal::open_locked(int flags) {
     close();
     fd_ = above_standard(::open(path_.c_str(), flags, 0666));

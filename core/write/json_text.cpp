@@ -120,7 +120,7 @@ Json meta_of(const ResultHead& head) {
 std::string json_of_meta(const ResultHead& head) { return text_of(meta_of(head)); }
 
 std::string json_of_short_sweep(const ResultHead& head) {
-    // Which list holds what is lost in files, so that the names decide.
+    // Files do not keep the list of a value, so that its name decides.
     NamedValues settings;
     for (const NamedValues* list : {&head.sweep.settings, &head.sweep.more})
         std::copy_if(list->begin(), list->end(), std::back_inserter(settings),

@@ -1,10 +1,10 @@
-// `jsonl`: one point a line, each line a whole object that says what it belongs to. The first line
-// has the whole head besides, and a last line, of no point, says how the run ended. Whoever reads
-// along gets each line as its point is finished.
+// `jsonl`: one point a line, each line a whole object with the head's main facts. The first line
+// has the whole head besides, and a last line, of no point, says how the run ended. A reader who
+// follows gets each line as its point is finished.
 //
-// Data frames take the columns that some line has: the text of a formula stands in the first line
-// as `sweep.formula` of every file, also where several are swept and the head knows none. Then it
-// is that point's, and each point says its own as a parameter.
+// Data frames take the columns that some line has: the text of a formula is in the first line as
+// `sweep.formula` of every file, also where several are swept and the head knows none. Then it is
+// that point's, and each point has its own as a parameter.
 #include <optional>
 
 #include "core/write/formats.h"

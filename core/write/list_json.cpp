@@ -45,7 +45,7 @@ std::string cell_of(const ListRow& row, const std::string& key) {
     return list == row.lists.end() ? std::string() : joined(list->second, text_in, " ");
 }
 
-// As RFC 4180 says; what a spreadsheet would run is made text by an apostrophe.
+// As RFC 4180 says; text that a spreadsheet would execute gets an apostrophe.
 std::string csv_cell(const std::string& text) {
     constexpr std::string_view formula_starts = "=+-@\t\r";
     const bool is_guarded =

@@ -1,5 +1,5 @@
 // Numbers for people: digits in groups of three, a fixed number of decimals, units that keep a
-// column short. What is printed for programs never comes through here.
+// column short. Output for programs never comes through here.
 #pragma once
 
 #include <cstdint>

@@ -21,8 +21,8 @@
 namespace coalprof {
 namespace {
 
-// Labels identify, values are what was measured: a label that changes from run to run begins a new
-// series each time. These parameters of what `coalprof run` counted are measured.
+// Labels identify, values are measured: a label that changes from run to run begins a new series
+// each time. These parameters in the results of `coalprof run` are measured.
 struct MeasuredParameter {
     std::string_view key;
     std::string_view help;
@@ -168,7 +168,7 @@ class OpenMetricsWriter : public ResultSink {
             labels["swept"] = text;
     }
 
-    // A label without a text is none.
+    // A label without a text is left out.
     static std::string joined(const LabelSet& labels) {
         std::string text;
         for (const auto& [name, value] : labels)

@@ -67,7 +67,7 @@ class OriginMaker {
             others.emplace("tile", text_or_none(sweep.tile));
             others.emplace("tile_pitch", "");
         }
-        // Which list holds what is lost in files, so that the names decide.
+        // Files do not keep the list of a value, so that its name decides.
         for (const NamedValues* list : {&sweep.settings, &sweep.more})
             for (const auto& [key, value] : *list)
                 if (key.find('.') == std::string::npos && !is_memory_setting(key) &&
@@ -99,7 +99,7 @@ std::vector<OriginColumn> origin_columns(const ResultHead& head,
 }
 
 const Value* text_of_named_formula(const ResultHead& head, const Value& name) {
-    // Which list holds what is lost in files.
+    // Files do not keep the list of a value.
     for (const NamedValues* list : {&head.sweep.more, &head.sweep.settings})
         if (const Value* text = find_value(*list, "formula." + text_of(name))) return text;
     return nullptr;

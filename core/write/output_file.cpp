@@ -58,7 +58,7 @@ SplitPath split(const std::string& path) {
     return parts;
 }
 
-// A name like the target's that nobody can guess.
+// A name like the target's that cannot be guessed.
 std::string temporary_name(const std::string& name) {
     unsigned long long random = 0;
     if (::getrandom(&random, sizeof random, 0) != sizeof random) return {};
@@ -76,7 +76,7 @@ std::string temporary_folder() {
 bool refuses_files(int error) { return error == EACCES || error == EPERM || error == EROFS; }
 
 // True where a file cannot be replaced, although it may be written: EBUSY is a mount point, EPERM
-// somebody else's file in a sticky folder, EXDEV a temporary file elsewhere.
+// another user's file in a sticky folder, EXDEV a temporary file elsewhere.
 bool refuses_replacement(int error) {
     return error == EBUSY || error == EXDEV || refuses_files(error);
 }
@@ -161,8 +161,8 @@ void OutputFile::open_temporary(const struct stat* old) {
     target_ = target.folder + '/' + target.name;
     claim(target_, {.replaced = identity_of(target_), .part = identity_of(partial_path(target_))});
     if (old) {
-        // Replacing needs no right to write the old file itself; whoever took that right away meant
-        // it. access() says yes to a file that may only be appended to.
+        // Replacing needs no right to write the old file itself, but a read-only file is meant to
+        // stay. access() says yes to a file that may only be appended to.
         const int writable = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
         if (writable < 0) fail("write", errno);
         ::close(writable);
@@ -221,8 +221,8 @@ void OutputFile::commit() {
     place(target_, replaces_);
 }
 
-// The first that nobody has: what lies there may be another run's part, or a file of the user's.
-// The last one is taken where all are.
+// The first free one: an existing file may be another run's part, or the user's. The last one is
+// taken where none is free.
 static std::string free_partial_path(const std::string& path) {
     constexpr int last = 9;
     for (int number = 1; number < last; ++number) {

@@ -40,11 +40,10 @@ class OutputFile : public ByteSink {
     const std::string& path() const { return path_; }  // as it was given
     // Ends the file and puts it in place. Without it, the destructor throws the bytes away.
     void commit();
-    // The same for a part of what was wanted: it becomes partial_path(target()), or the next
-    // that nobody has, and an old file at the target stays. What is written directly is there
-    // already.
+    // The same for a part of the result: it becomes partial_path(target()), or the next free name,
+    // and an old file at the target stays. Output that is written directly is there already.
     void commit_part();
-    // After either: what the user did not ask for and should know; empty where there is nothing.
+    // After either: a remark for the user on anything unusual; empty where there is none.
     const std::string& remark() const { return remark_; }
 
  private:

@@ -87,7 +87,7 @@ class Outputs::Output {
     }
 
     ResultSink& format() { return *format_; }
-    // Answers what the user should know; empty where there is nothing.
+    // Returns a remark for the user; empty where there is none.
     std::string commit() {
         if (!file_) return {};
         file_->commit();

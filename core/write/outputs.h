@@ -26,8 +26,8 @@ bool is_standard_output(std::string_view path);
 // True where columns of one of them, as of csv, have to be known before the first point.
 bool has_csv(const std::vector<OutputTarget>& targets);
 
-// Whoever read standard output has left and no other output is open: nobody wants what would come.
-// Not a failure: code() is ExitCode::done, and main() is to end without a word.
+// The reader of standard output has left and no other output is open, so that nothing more is
+// needed. Not a failure: code() is ExitCode::done, and main() is to end silently.
 class ReaderGone : public Error {
  public:
     ReaderGone() : Error("the reader of standard output has left", ExitCode::done) {}

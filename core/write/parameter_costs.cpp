@@ -154,7 +154,7 @@ class OneParameter {
         return fmt::format("{} {} {} {} {} {}", worst, cost, as_many(), noun_, as_or_than(), best);
     }
 
-    // "25 % more" than, "8 times as many" as: what the worst costs beside the best.
+    // "25 % more" than, "8 times as many" as: the worst compared with the best.
     std::string as_many() const {
         const double ratio = worst_ / best_;
         return ratio < 2 ? fmt::format("{:.3g} % more", (ratio - 1) * 100)

@@ -13,7 +13,7 @@ namespace coalprof {
 
 struct ValueCost {
     Value value;
-    double ratio;  // to the ideal, or what is spent where nothing is known of an ideal
+    double ratio;  // to the ideal, or the amount itself where no ideal is known
 };
 
 // Without a full stop; empty: nothing can be said. `is_over_ideal`: the ideals differ, so that only
@@ -23,7 +23,7 @@ std::string sentence_of(std::string_view key, std::string_view noun, bool is_ove
 
 inline constexpr double least_ratio_said = 1.01;  // less is noise to a reader
 bool are_equal_costs(double a, double b);
-// "25 % more sectors", "2 to 8 times the sectors": what is spent beyond 1.
+// "25 % more sectors", "2 to 8 times the sectors": the amount beyond 1.
 std::string more_text(double low, double high, std::string_view noun);
 // "offsets", "values of N".
 std::string plural(std::string_view key);

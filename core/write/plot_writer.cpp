@@ -160,7 +160,7 @@ class PlotWriter : public ResultSink {
                                   [](const auto& place) { return place.has_band; });
     }
 
-    // The axis and its numbers; the name of what is swept where the last number ends.
+    // The axis and its numbers; the name of the swept parameter where the last number ends.
     void put_foot(const PlotAxis& along, std::size_t left, std::size_t columns) {
         std::string line = fmt::format("{:>{}} {}", "", left, marks_.corner);
         for (std::size_t i = 0; i < columns; ++i) line += marks_.level;
@@ -170,7 +170,7 @@ class PlotWriter : public ResultSink {
         for (const double tick : along.ticks) {
             const std::string text = axis_text(tick);
             const std::size_t at = left + 2 + cell_of(tick, along, columns);
-            // Centred, but for the last one whole.
+            // Centred; the last one is never cut.
             const std::size_t begin = std::min(at - std::min(at, text.size() / 2),
                                                left + 2 + columns - std::min(columns, text.size()));
             if (begin < numbers.size() + (numbers.size() > left + 2 ? 2 : 0)) continue;

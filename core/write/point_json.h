@@ -23,7 +23,7 @@ class PointJson {
     void put_parameters(TextBuffer& out, const NamedValues& parameters);
     void put_estimates(TextBuffer& out, const Estimates& estimates) const;
     void put_instructions(TextBuffer& out, const std::vector<InstructionResult>& instructions);
-    // The reasons for `nulls_`. `measured`: null where there is none.
+    // The reasons for `nulls_`. `measured`: null without a measurement.
     void put_unavailable(TextBuffer& out, const Readings& predicted, const Readings* measured);
     void put_reason(TextBuffer& out, std::string_view reason);
 

@@ -1,5 +1,5 @@
 // The addresses of one warp, which the drawing of a point needs beyond its numbers. Results do not
-// hold them; whoever knows how points are made can give them.
+// hold them; code that knows how points are made can give them.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,6 @@
-// A result on its way into a format that shows text as it is. A saved result may hold any bytes: in
-// front of the format, so that none of its strings is forgotten, each becomes what printable()
-// makes of it. Without line ends no text begins a line, where services that read logs find
-// commands.
+// A result on its way into a format that shows text unchanged. A saved result may hold any bytes:
+// each string is passed through printable() before the format, so that none is forgotten. Without
+// line ends no text begins a line, where services that read logs find commands.
 #pragma once
 
 #include <memory>

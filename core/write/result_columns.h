@@ -19,7 +19,7 @@ inline constexpr std::size_t most_gathered_points = 200'000;
 struct ResultColumn {
     Counter counter = Counter::load_requests;
     bool is_measured = false;
-    std::vector<double> values;  // of the points, NaN where there is none
+    std::vector<double> values;  // of the points, NaN: none
     // The spread of a time, or the interval of an estimate; empty where no point has one.
     std::vector<double> low = {};
     std::vector<double> high = {};

@@ -69,7 +69,8 @@ class RowFolder {
           leading_(static_cast<std::size_t>(
               std::ranges::count(columns, true, &LaidColumn::says_which_point))) {}
 
-    // The inner parameters first: what is then equal may be so for all values of an outer one.
+    // The inner parameters first: rows that are then equal may be so for all values of an outer
+    // one.
     std::vector<FoldedRow> folded(std::vector<FoldedRow> rows) const {
         if (leading_ == columns_.size()) return rows;
         for (std::size_t k = leading_; k-- > 0;)
@@ -79,8 +80,8 @@ class RowFolder {
     }
 
  private:
-    // Estimates are equal where each is within the doubt of the other and nobody would act on what
-    // is between them.
+    // Estimates are equal where each is within the doubt of the other and the difference is too
+    // small to matter.
     static bool are_equal_estimates(const LaidColumn& column, std::size_t a, std::size_t b) {
         if (column.doubts.empty()) return false;
         const auto middle = [&](std::size_t i) { return column.doubts[i].middle; };

@@ -34,7 +34,7 @@ struct KernelRow {
     double sectors = 0;
     double ideal_sectors = 0;
     double cost_seconds = -1;  // below 0: not known
-    double worst = -1;         // of what costs most in it
+    double worst = -1;         // of the costliest part in it
 
     double excess() const {
         return ideal_sectors > 0 ? (sectors - ideal_sectors) / ideal_sectors : 0;
@@ -80,7 +80,7 @@ std::string counted_noun(std::uint64_t count, std::string_view word) {
     return fmt::format("{} {}{}", count_text(count), word, ending);
 }
 
-// Kernels in the order of what they cost, then of their time.
+// Kernels in the order of their cost, then of their time.
 std::vector<KernelRow> kernel_rows(const std::vector<Point>& points, bool folds) {
     std::vector<KernelRow> rows;
     for (const Point& point : points) {
@@ -174,7 +174,7 @@ class RunTable {
         return cells;
     }
 
-    // In what the other columns leave of the width.
+    // Shortened to the width that the other columns leave.
     Labels short_names() const {
         std::vector<std::string> names;
         for (const KernelRow& row : shown_) names.push_back(row.name);
@@ -254,7 +254,7 @@ class RunTable {
     std::vector<KernelRow> unknown_;
 };
 
-// Rows, notes and warnings that stand there already, and what folding makes of them.
+// Rows, notes and warnings that are there already, and the lines that folding makes of them.
 std::size_t lines_of(const Table& table, const ResultTail& tail, std::size_t width) {
     std::size_t lines = 5 + table.rows.size();  // title, heading, two blank ones
     for (const TableNote& note : table.notes) lines += folded(note.text, {.columns = width}).size();

@@ -1,5 +1,5 @@
-// The table of a program that ran: its kernels by what their waste costs, those of one name folded,
-// then what to do about the worst. It fits a screen; `-v` shows the rest.
+// The table of a program that ran: its kernels by the cost of their waste, those of one name
+// folded, then fixes for the worst. It fits a screen; `-v` shows the rest.
 #pragma once
 
 #include <memory>

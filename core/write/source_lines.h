@@ -1,5 +1,5 @@
-// The lines of a program's source that `coalprof run --lines` counted, with what stands around
-// them, as data of a page.
+// The lines of a program's source that `coalprof run --lines` counted, with the lines around them,
+// as data of a page.
 #pragma once
 
 #include <cstdint>

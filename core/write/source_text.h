@@ -16,7 +16,7 @@ struct SourceText {
     std::string why_not;  // the reason why there is no text; empty: there is
 };
 
-// `file` comes from a result, and with it from anybody.
+// `file` comes from a result, which may be from anybody.
 using FindSource = std::function<SourceText(const std::string& file)>;
 
 }  // namespace coalprof

@@ -250,7 +250,7 @@ class SvgWriter : public ResultSink {
         return fmt::format("{:.4g}", tick);
     }
 
-    // Grows `top` by what it takes.
+    // Grows `top` by its height.
     std::string legend(double& top) const {
         std::string text;
         const auto put = [&](const std::string& mark, const std::string& label) {

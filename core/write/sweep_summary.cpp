@@ -19,7 +19,7 @@ namespace {
 using Cost = SweepSummary::Cost;
 using SeenPoint = SweepSummary::SeenPoint;
 
-constexpr std::size_t most_points = 10'000;  // of more, nobody wants one sentence
+constexpr std::size_t most_points = 10'000;  // larger sweeps get no sentence
 constexpr std::size_t most_groups = 4;       // that get a sentence each
 constexpr std::size_t longest_value = 40;    // characters of a parameter
 
@@ -122,8 +122,8 @@ class CostComparison {
  private:
     using Indexes = std::vector<std::size_t>;
 
-    // Where the work of all points is the same, what is spent compares them; else how it is beside
-    // the ideal of each.
+    // Where the work of all points is the same, amounts compare them; else the ratio to the ideal
+    // of each.
     double ratio_of(const Cost& cost) const {
         return has_ideal_ ? cost.spent / *cost.ideal : cost.spent;
     }
@@ -316,7 +316,7 @@ std::vector<std::string> varying_keys(const std::vector<SeenPoint>& points, bool
     return keys;
 }
 
-// Words begin with a capital, names of what was compared stay as they are.
+// Words begin with a capital, names of compared things stay as they are.
 std::string with_capital(std::string text, const std::vector<std::string>& keys) {
     const auto begins = [&](std::string_view word) { return text.starts_with(word); };
     const auto begins_with_word = [&](const std::string& key) {

@@ -1,6 +1,6 @@
 // A table as a value: made once from points of a result, rendered as text, Markdown, LaTeX and
-// HTML. Its cells are text that is ready to be read; a format decides how they stand, never what
-// they say.
+// HTML. Its cells are text that is ready to be read; a format decides their layout, never their
+// content.
 #pragma once
 
 #include <array>
@@ -44,7 +44,8 @@ struct TableNote {
 
 struct Table {
     std::vector<std::string> above = {};  // title or name; each begins a line
-    std::string facts = {};               // what all rows have in common; less than what varies
+    std::string facts = {};               // shared by all rows; less important than the varying
+                                          // ones
     std::vector<TableColumn> columns = {};
     std::vector<TableRow> rows = {};
     std::vector<TableNote> notes = {};

@@ -16,8 +16,7 @@ struct FieldHeading {
     bool is_per_request = false;
 };
 
-// In the order of the table's columns: what an access cost beside the least that it could, then how
-// much of it there was.
+// In the order of the table's columns: an access's cost compared with its least, then its amounts.
 constexpr std::array field_headings{
     FieldHeading{AccessField::sectors_per_request,
                  {"sectors/", "request", "sectors/request", 9, true}},

@@ -22,8 +22,8 @@ struct ItemHeading {
     bool never_hoisted = false;  // stays a column even when it is the same in every point
 };
 
-// Items of more importance than this stand in a table only where somebody asked for them, or where
-// nothing more important does.
+// Items with a larger number than this are columns of a table only where the user asked for them,
+// or where no more important item is.
 inline constexpr int enough_to_know = 39;
 
 struct TableItem {
@@ -32,7 +32,7 @@ struct TableItem {
     std::vector<Counter> counters;
     std::string_view group;  // headline over neighbours: "loads"; empty: none
     const ItemHeading* heading = nullptr;
-    bool is_per_request = false;  // what is shown of ideal sectors
+    bool is_per_request = false;  // form of ideal sectors
 
     // A point's reading; absent where it was not measured.
     Reading predicted(const Point& point) const { return in(point.predicted); }

@@ -84,7 +84,7 @@ Shade shade_of(const TableItem& item, const Reading& reading, const Readings& al
 // Parameters that identify kernels and lines of a program; the others only describe them.
 constexpr std::array<std::string_view, 6> identifying{"line", "op",    "kernel",
                                                       "grid", "block", "device"};
-constexpr int importance_of_description = 19;  // less than what an access costs
+constexpr int importance_of_description = 19;  // less than the costs of an access
 
 // Columns that are shown together or not at all.
 struct Candidate {
@@ -141,7 +141,8 @@ class ColumnMaker {
         return columns;
     }
 
-    // Takes from these columns those that give way to what the accesses of a program cost.
+    // Removes those of these columns that are less important than the costs of a program's
+    // accesses.
     std::vector<Candidate> descriptions_among(std::vector<LaidColumn>& columns) const {
         std::vector<Candidate> descriptions;
         if (head_.sweep.pattern != "run") return descriptions;
@@ -189,15 +190,14 @@ class ColumnMaker {
         return columns;
     }
 
-    // By --columns, --best or --sort: such a column stays, whether its numbers vary or not. So does
-    // what settings are compared by.
+    // By --columns, --best or --sort: such a column stays, whether its numbers vary or not. So do
+    // the counters that settings are compared by.
     bool is_wanted(const TableItem& item) const {
         return has_one_of(head_.columns, item) || has_one_of(head_.foremost, item) ||
                (head_.compares_settings && item.is(Counter::bandwidth_bytes_per_second));
     }
 
-    // The time says which kernels matter that nobody predicted, and compares variants better than
-    // any count.
+    // Without a prediction the time ranks kernels, and it compares variants better than any count.
     int importance_of(const ItemFacts& facts) const {
         if (is_wanted(facts.item)) return has_one_of(head_.columns, facts.item) ? 1 : 0;
         const bool is_predicted = !head_.machine.name.empty();
@@ -215,7 +215,7 @@ class ColumnMaker {
                (facts.is_constant ? of_constant : 0);
     }
 
-    // Where an item stands before it is known what there is room for.
+    // The preferred place of an item, before the available room is known.
     Place place_of(const ItemFacts& facts) const {
         if (facts.relation == Relation::none) return Place::nowhere;
         if (is_wanted(facts.item)) return Place::column;
@@ -397,7 +397,7 @@ void give_columns(std::vector<Candidate>& candidates, const ColumnMaker& make, s
     }
 }
 
-// "~4.1 to 4.3 us": what estimates that differ by less than their doubt lie between.
+// "~4.1 to 4.3 us": the range of estimates that differ by less than their doubt.
 std::string range_text(const TableItem& item, const std::vector<Point>& points,
                        const TableStyle& style) {
     const auto number = [&](const Point& point) { return number_in(item.predicted(point)); };

@@ -16,8 +16,7 @@ namespace coalprof {
 // Widest a name or a text parameter may be; the rest is cut.
 inline constexpr std::size_t text_cell_columns = 28;
 inline constexpr std::size_t column_gap = 2;
-// Stands where a point has no value, be it that there is none or that it does not concern the
-// point.
+// Shown where a point has no value, be it that there is none or that it does not concern the point.
 inline constexpr std::string_view not_there = "n/a";
 
 enum class Place : std::uint8_t {
@@ -43,7 +42,7 @@ struct LaidColumn {
     std::vector<Doubt> doubts = {};  // of the points, where some are estimates
     std::size_t width = 0;           // in columns of a terminal
     std::string parameter = {};      // that it shows; empty: none
-    bool says_which_point = false;   // rather than what is known of it
+    bool says_which_point = false;   // rather than its properties
 };
 
 struct TableLayout {

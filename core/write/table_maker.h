@@ -9,7 +9,7 @@
 
 namespace coalprof {
 
-// `facts_begin` opens what all rows have in common: "In every row: ". `crosses`: two parameters
+// `facts_begin` opens the facts that all rows share: "In every row: ". `crosses`: two parameters
 // with one number a point become a table of one by the other.
 Table table_of_page(const TableLayout& layout, const std::vector<Point>& points,
                     std::string_view facts_begin, const TableStyle& style, bool crosses);

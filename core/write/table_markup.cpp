@@ -1,5 +1,5 @@
-// Tables within documents: Markdown, LaTeX, HTML. What every reader needs stands in the text; LaTeX
-// has the rest in comments, as a paper has its own words.
+// Tables within documents: Markdown, LaTeX, HTML. Notes that every reader needs are in the text;
+// LaTeX has the rest in comments, as a paper has its own words.
 #include <fmt/format.h>
 
 #include <algorithm>

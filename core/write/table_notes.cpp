@@ -217,7 +217,7 @@ std::vector<std::string> TableNotes::missing_lines() const {
     return lines;
 }
 
-// The best settings, where somebody asked for them; else the sweep in one sentence.
+// The best settings, where the user asked for them; else the sweep in one sentence.
 std::vector<std::string> TableNotes::verdicts(const ResultTail& tail) const {
     std::vector<std::string> lines = verdict_lines(tail.verdicts);
     if (lines.empty() && tail.status == Status::complete)

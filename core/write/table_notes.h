@@ -19,10 +19,10 @@ class TableNotes {
  public:
     explicit TableNotes(const TableStyle& style) : style_(style) {}
 
-    // Takes from the head what belongs below: the ceilings that shares are of.
+    // Takes from the head the notes that belong below: the ceilings that shares are of.
     void look_at(const ResultHead& head);
 
-    // A heading: what its marks mean, what it leaves out.
+    // A heading: the meaning of its marks, and columns left out.
     void look_at(const TableLayout& layout);
     // "stride by machine": the table that one counter alone would be.
     void look_at_axes(std::string axes) { cross_axes_ = std::move(axes); }
@@ -72,7 +72,7 @@ class TableNotes {
     bool has_estimate_ = false;
     bool has_wide_passes_ = false;        // of lanes so wide that several are no conflict
     bool shares_requests_ = false;        // fewer L1 hits and L2 reads than load sectors
-    std::optional<bool> is_start_alone_;  // what limits the time of every point
+    std::optional<bool> is_start_alone_;  // limit of the time of every point
     bool has_time_to_gain_ = false;       // with more data: not of shared memory alone
     bool explains_all_ = false;           // the counters were asked for by name
 };

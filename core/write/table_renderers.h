@@ -1,4 +1,4 @@
-// The formats of tables: aligned text for people, and what stands within documents.
+// The formats of tables: aligned text for people, and tables within documents.
 #pragma once
 
 #include <memory>

@@ -53,7 +53,7 @@ std::vector<std::string> chosen_options(const ResultHead& head) {
     if (!grid.empty()) options.push_back("grid " + grid);
     if (sweep.block_x || (sweep.block && *sweep.block != usual_block))
         options.push_back("blocks of " + block_text(sweep));
-    // A transpose's tile decides what each thread handles.
+    // The tile of a transpose decides the elements of each thread.
     if (sweep.per_thread && *sweep.per_thread != 1 && sweep.variant.empty())
         options.push_back(fmt::format("{} elements per thread", *sweep.per_thread));
     const auto add = [&](const NamedValues& list, std::string_view unsaid) {
@@ -98,7 +98,7 @@ std::string title_of(const ResultHead& head, const TableStyle& style) {
     add_text(sweep.file);
     add_text(sweep.variant);
     if (sweep.tile) add(fmt::format("tile {}", *sweep.tile));
-    // The operation comes first: nobody who runs the classic experiment chose it.
+    // The operation comes first, since the default one was not chosen.
     add_text(sweep.op == "rmw" ? "read-add-write (rmw)" : sweep.op);
     add_text(sweep.type);
     if (sweep.size_bytes) add(size_text(*sweep.size_bytes));

@@ -1,5 +1,5 @@
-// The line above a table: what was swept, on which machine, predicted or measured. And how a launch
-// is written, for those that say it otherwise.
+// The line above a table: the sweep, the machine, predicted or measured. And the text of a launch,
+// for callers with other titles.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace coalprof {
 
 std::string title_of(const ResultHead& head, const TableStyle& style);
 
-// "64x64", "32x8", "256": what a launch is made of; empty where the head does not say.
+// "64x64", "32x8", "256": the launch's dimensions; empty where the head has none.
 std::string grid_text(const SweepFacts& sweep);
 std::string block_text(const SweepFacts& sweep);
 

@@ -1,6 +1,6 @@
 // `table`, `md`, `latex`: for people. Points are held back until all have come, or a page is full:
-// each page is a table made from its own rows, so that what its heading says is true of them. A
-// lone point is shown as a list, which has room for everything.
+// each page is a table made from its own rows, so that its heading is true of them. A lone point is
+// shown as a list, which has room for everything.
 #include <utility>
 
 #include "core/write/columns.h"
@@ -74,7 +74,7 @@ class TableWriter : public ResultSink {
         ++pages_;
     }
 
-    // Patterns are known by what they do; of a formula the sum alone may be true of no part of it.
+    // Patterns are known by name; a formula's sum alone may be true of no part of it.
     void put_instructions() {
         if (head_.sweep.pattern != "formula") return;
         if (const auto table = table_of_instructions(page_, style_)) renderer_->put(text_, *table);

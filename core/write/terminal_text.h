@@ -8,8 +8,8 @@
 
 namespace coalprof {
 
-// `text` safe to print in at most `columns` columns; what is cut off is marked. With `ascii`,
-// characters above 127 become '?'.
+// `text` safe to print in at most `columns` columns; a cut is marked. With `ascii`, characters
+// above 127 become '?'.
 std::string cell_text(std::string_view text, std::size_t columns, bool ascii);
 
 }  // namespace coalprof

@@ -1,5 +1,5 @@
 // Text within XML and HTML: marks become entities, control characters and bytes that are no UTF-8
-// what a terminal would show of them.
+// are shown as on a terminal.
 #pragma once
 
 #include <string>

@@ -17,7 +17,7 @@
 namespace coalprof {
 namespace {
 
-// The profiler is switched off after this many launches in a row that nobody wants counted.
+// The profiler is switched off after this many launches in a row that are not to be counted.
 constexpr std::uint64_t idle_launches = 200;
 // Launches that wait to be fetched: room for each takes 1.7 ms to make, and each fetch 50 ms, in
 // which counting stops and starts again (H100, 2026-11-23).
@@ -337,7 +337,7 @@ void Attachment::tell_times() {
     for (const auto& [kernel, times] : setup_.times->sums()) trace_.timed(kernel, times);
 }
 
-// For the next run: what has the program's framework hand over PTX depends on its version.
+// For the next run: the way to get PTX from the program's framework depends on its version.
 void Attachment::tell_libraries() {
     const auto note = [](dl_phdr_info* library, std::size_t, void* found) {
         if (library->dlpi_name &&

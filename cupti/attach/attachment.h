@@ -80,7 +80,7 @@ class Attachment {
         const std::lock_guard lock(mutex_);
         return lines() && work(*lines());
     }
-    // None: nobody asks for it.
+    // None: not asked for.
     template <typename Work>
     void with_code(Work work) {
         const std::lock_guard lock(mutex_);

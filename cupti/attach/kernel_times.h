@@ -56,7 +56,7 @@ class KernelTimes {
     // number on only some stretches of launches have them.
     void launch_begins();
     void read(std::uint8_t* buffer, std::size_t bytes);
-    // Has CUPTI hand over what it holds, records of kernels that still run left out.
+    // Makes CUPTI deliver its records, those of kernels that still run left out.
     void flush();
     // Times of all launches so far; for a graph, the kernels of a launch together.
     std::map<TracedKernel, TimedLaunches> sums();

@@ -79,7 +79,7 @@ void LaunchCounter::fetch() {
 
 void LaunchCounter::close() {
     drain();
-    // Room that nobody needed is not made again.
+    // Unused room is not reserved again.
     setup_.most_pending = std::min(setup_.most_pending, std::max(most_held_, least_room));
     session_.reset();
     is_in_range_ = false;

@@ -37,7 +37,7 @@ class LaunchCounter {
     // Returns true if there was no room left, and all before it was fetched.
     bool begin(std::uint64_t number, const TracedKernel& kernel);
     void end(bool was_launched);
-    // Fetches and delivers what was counted. Waits for the context's work.
+    // Fetches and delivers the counts so far. Waits for the context's work.
     void drain();
     // Drains, and switches the profiler off: launches then run as without us. begin() switches it
     // on again.

@@ -53,7 +53,7 @@ class Patience {
     }
     // With all that a context was given.
     Time with_context() const { return context_; }
-    // The same where there is no other time to fetch what was counted.
+    // The same where there is no other time to fetch the counts.
     Time at_the_end() const { return std::max(context_, longest_ / 10); }
 
     // Without an end to it ordinary kernels would be given up.

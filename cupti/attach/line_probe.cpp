@@ -16,7 +16,7 @@
 namespace coalprof {
 namespace {
 
-// A program that compiles kernels without end is followed so far: each image is kept.
+// A limit for programs that compile kernels without end: each image is kept.
 constexpr std::size_t most_images = 4096;
 constexpr std::size_t most_samples_told = 64;
 
@@ -134,8 +134,8 @@ const std::string* LineProbe::keep(ProbedPtx probed, const std::string& ptx, Use
     return &images_.back().bytes;
 }
 
-// Before the program sees it: PTX that the driver refuses must not become its failure.
-// What is linked with others is not whole: no more is asked than whether it compiles.
+// Before the program sees it: PTX that the driver refuses must not become its failure. Code that is
+// linked with others is not whole: the test is only whether it compiles.
 bool LineProbe::compile(const ProbedPtx& probed, std::string& bytes, Use use) {
     bytes = probed.text;
     if (use == Use::as_input) return true;

@@ -2,9 +2,9 @@
 // PTX is rewritten (core/program/probe.h), compiled by the driver, and loaded in its place.
 // Everything is called from CUPTI's callbacks, one at a time.
 //
-// What CUPTI hands to a callback before a call of the driver is what the driver then works with,
-// and the driver may be called from there (seen with CUDA 13.0, driver 580.159, 2026-11-22; CUPTI's
-// documentation promises neither).
+// The driver works with the arguments as a CUPTI callback left them before the call, and the driver
+// may be called from there (seen with CUDA 13.0, driver 580.159, 2026-11-22; CUPTI's documentation
+// promises neither).
 #pragma once
 
 #include <cuda.h>
@@ -47,7 +47,7 @@ class LineProbe {
     // The code to load in place of `image`; nullptr: it is loaded unchanged, and lacks_ptx() or
     // problem() got the reason.
     const void* replacement(const void* image);
-    // The same of a file; what is to stand in the one that is loaded in its place.
+    // The same for a file; returns the content of the file to load in its place.
     const std::string* replacement_of_file(const char* path);
     // For PTX, or a fat binary with it, that the program passes to a linker: the PTX to link in its
     // place; nullptr: it is linked unchanged. Code that was linked from it is recognised by its
@@ -69,7 +69,7 @@ class LineProbe {
 
  private:
     struct Image {
-        std::string bytes;  // what the driver was given
+        std::string bytes;  // given to the driver
         ProbedPtx probed;   // without its text
         std::string mark;   // in the names of its symbols
         // Each with the context that it was loaded in: a module's counts lie there, a library's in

@@ -54,7 +54,7 @@ void LoadedCode::unknown_code(const std::string& reason) {
 
 namespace {
 
-// Whose code nobody but their makers can build.
+// Code that only its vendor can build.
 constexpr std::array of_vendors{
     "libcublas",   "libcudnn", "libcufft",    "libcurand",     "libcusolver", "libcusparse",
     "libcutensor", "libcudss", "libcufile",   "libnvinfer",    "libnvjpeg",   "libnvshmem",

@@ -19,7 +19,7 @@ namespace coalprof {
 
 class LoadedCode {
  public:
-    // A program that makes kernels without end is followed so far; then it is to be run again.
+    // A limit for programs that make kernels without end; beyond it a second run is needed.
     static constexpr std::size_t most_kernels = 16384;
     struct Setup {
         ModuleDriver driver;
@@ -45,7 +45,7 @@ class LoadedCode {
     std::set<std::string> reasons_;
 };
 
-// Where code without PTX comes from, and what has whoever builds it leave PTX in it.
+// The origin of code without PTX, and the way to build it with PTX.
 
 // A program's file, or that of a library that it has loaded.
 struct CodeFile {

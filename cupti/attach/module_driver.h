@@ -53,7 +53,7 @@ struct WorkDriver {
 };
 WorkDriver work_driver();
 
-// Asks again and again, and sleeps in between. Whether it came true in time.
+// Polls, with sleeps in between. Returns true if it came true in time.
 bool comes_true(const std::function<bool()>& claim, std::chrono::milliseconds patience);
 
 class RunningWork {

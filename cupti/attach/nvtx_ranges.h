@@ -27,7 +27,7 @@ class NvtxRanges {
     // negative: it has none to pop.
     int push(Domain domain, std::string_view name);
     int pop(Domain domain);
-    // Answers what to end it by.
+    // Returns the id that ends it.
     std::uint64_t start(std::string_view name);
     void end(std::uint64_t range);
 

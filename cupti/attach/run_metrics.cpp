@@ -26,8 +26,8 @@ constexpr std::string_view asynchronous_sectors =
 // memory are rare. L1's count of requests would take another pass, and so would generic loads.
 constexpr std::string_view generic_stores = "smsp__inst_executed_op_generic_st_pred_on_any.sum";
 // Nanoseconds of a range, which is 12 to 24 us longer than its kernel, and holds the loading of its
-// code. A kernel has warps on an SM for all but 1.9 to 2.1 us of the time that Nsight Compute says
-// of it: what an empty one takes (24 kernels of 2 us to 4 ms on an H100, 2026-11-26).
+// code. A kernel has warps on an SM for all but 1.9 to 2.1 us of the time that Nsight Compute
+// measures: the time of an empty one (24 kernels of 2 us to 4 ms on an H100, 2026-11-26).
 constexpr double empty_kernel_seconds = 2.0e-6;
 constexpr std::string_view range_time = "gpu__time_duration.sum";
 constexpr std::string_view busy_cycles = "sm__cycles_active.max";

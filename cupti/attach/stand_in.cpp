@@ -13,7 +13,7 @@
 namespace coalprof {
 namespace {
 
-// {0}: release, {1}: version of PTX, {2}: what is done for others.
+// {0}: release, {1}: version of PTX, {2}: the command for other callers.
 constexpr const char* code = R"(#!/bin/sh
 # Stands in for ptxas while coalprof run --lines runs: hands PTX to the driver as it is.
 PATH=/usr/bin:/bin${{PATH:+:$PATH}}

@@ -12,8 +12,8 @@ inline constexpr int latest_release = 12090;
 
 struct StandIn {
     int release = latest_release;  // that it says it is of, which limits the PTX that it is given
-    // Empty: whoever calls it gets PTX. Else others than XLA may, who are served by this program:
-    // they hand over files with the ending .ptx, or want code that is linked.
+    // Empty: every caller gets PTX. Else callers other than XLA are served by this program: they
+    // pass files with the ending .ptx, or want code that is linked.
     std::string compiler_of_others = {};
 };
 

@@ -88,8 +88,8 @@ std::string variable(const char* name) {
     return value ? value : "";
 }
 
-// XLA takes what does not begin with a dash for the name of a file with flags. None: it cannot be
-// read.
+// XLA takes text that does not begin with a dash for the name of a file with flags. None: it cannot
+// be read.
 std::optional<std::string> flags_of_user() {
     const std::string flags = variable("XLA_FLAGS");
     const std::size_t begin = flags.find_first_not_of(" \t\n\r");
@@ -127,7 +127,7 @@ void link_all(const fs::path& from, const fs::path& to, std::string_view but) {
             fs::create_symlink(fs::absolute(entry.path()), to / entry.path().filename(), error);
 }
 
-// A folder that is `root` but for ptxas. Whether that one can be started.
+// A copy of the folder `root` with another ptxas. Returns true if that one can be started.
 bool write_root(const fs::path& copy, const std::optional<fs::path>& root, int release) {
     std::error_code error;
     fs::create_directories(copy / "bin", error);

@@ -1,5 +1,5 @@
-// The pieces from which a program's kernel is composed (kernels/compose.cpp): what one instruction
-// of the program is for all the elements of a thread.
+// The pieces from which a program's kernel is composed (kernels/compose.cpp): one instruction of
+// the program for all the elements of a thread.
 #pragma once
 
 #include "kernels/source/arguments.h"
@@ -39,9 +39,9 @@ __device__ __forceinline__ Formula narrowed(Formula formula) {
 // go on together.
 __device__ __forceinline__ bool any_of_warp(bool active) { return __any_sync(~0u, active); }
 
-// `idle`: for what the formula can answer idle_lane; `narrow`: indices and the formula's numbers
-// are below 2^32; `step`: from an element of the thread to its next one. `ends`: the launch may end
-// before the thread's last element; those past its end are as idle.
+// `idle`: the reasons for which the formula can answer idle_lane; `narrow`: indices and the
+// formula's numbers are below 2^32; `step`: from an element of the thread to its next one. `ends`:
+// the launch may end before the thread's last element; those past its end are as idle.
 template <Idle idle, bool narrow, bool ends, int step, int per_thread, typename Formula>
 __device__ __forceinline__ Lanes<per_thread> place(const Formula& formula, Index first, Index end) {
     Lanes<per_thread> lanes;
@@ -143,8 +143,8 @@ __device__ __forceinline__ Addresses<per_thread> locate_in_rows(
     return addresses;
 }
 
-// Does access(j) for each element of the thread. What no lane of the warp takes part in is jumped
-// over: with all lanes predicated off, an H200 counts it as executed now and then (7,558 of 268,240
+// Does access(j) for each element of the thread. Accesses without any active lane are jumped over:
+// with all lanes predicated off, an H200 counts one as executed now and then (7,558 of 268,240
 // loads of f64), though nothing reaches L1. Two ways through, with jumps and without for warps that
 // are active in every element, were slower still: an H200 loads 6 % less in a second with the
 // jumps, 9 % with both (f32, a condition that nearly all lanes fulfil, four a thread; one a thread:
@@ -197,8 +197,8 @@ __device__ __forceinline__ void fetch(Value<bytes> (&values)[per_thread],
     });
 }
 
-// Collects in `seen` the bits, of those that `checked` has, in which loaded values differ from what
-// the array holds. The mark of a store is left in it; whoever reads `seen` leaves it out.
+// Collects in `seen` those of the `checked` bits in which loaded values differ from the array's
+// content. The mark of a store is left in it; readers of `seen` must mask it.
 template <unsigned bytes, int per_thread>
 __device__ __forceinline__ void compare(Word (&seen)[per_thread],
                                         const Value<bytes> (&values)[per_thread],
@@ -226,7 +226,8 @@ __device__ __forceinline__ void compare_rows(Word (&seen)[per_thread],
             seen[j] |= 1;
 }
 
-// The same for the answers of atomics: between the start value and what one launch can have added.
+// The same for the answers of atomics: between the start value and the most that one launch can
+// have added.
 template <Number number, int per_thread>
 __device__ __forceinline__ void compare_counts(
     Word (&seen)[per_thread], const Value<bytes_of_number(number)> (&olds)[per_thread],
@@ -251,8 +252,8 @@ __device__ __forceinline__ void compare_counts(
     }
 }
 
-// Stores each element's value with its mark. What was loaded before takes part: a wrong load makes
-// a wrong store, and no store can run ahead of the loads that it depends on.
+// Stores each element's value with its mark. Loaded values take part: a wrong load makes a wrong
+// store, and no store can run ahead of the loads that it depends on.
 template <Memory memory, unsigned bytes, int per_thread>
 __device__ __forceinline__ void store(const Addresses<per_thread>& addresses,
                                       const Lanes<per_thread>& lanes,
@@ -267,7 +268,7 @@ __device__ __forceinline__ void store(const Addresses<per_thread>& addresses,
     });
 }
 
-// Stores what was loaded, as it came.
+// Stores the loaded values unchanged.
 template <Memory memory, unsigned bytes, int per_thread>
 __device__ __forceinline__ void store_loaded(const Addresses<per_thread>& addresses,
                                              const Lanes<per_thread>& lanes,
@@ -275,7 +276,7 @@ __device__ __forceinline__ void store_loaded(const Addresses<per_thread>& addres
     each(lanes, [&](int j) { store_value<memory>(values[j], addresses.of[j], lanes.active[j]); });
 }
 
-// The threads of the block wait for each other, and see what the others stored to shared memory.
+// The threads of the block wait for each other, and see each other's stores to shared memory.
 __device__ __forceinline__ void meet() { asm volatile("bar.sync 0;" ::: "memory"); }
 
 // ptxas makes one of a warp's integer atomics at one address; the plan has one for each lane.

@@ -24,11 +24,11 @@ struct LaunchArgument {
     Index threads = 0;          // logical indices 0 .. threads-1
     Index fault = 0;            // address of a WrongResult
     Index bound = 0;            // the most that the atomics of one launch add to one element
-    Index increment = 0;        // what an integer atomic adds (modulo 2^32 or 2^64)
-    double real_increment = 0;  // what a floating-point atomic adds
+    Index increment = 0;        // of integer atomics (modulo 2^32 or 2^64)
+    double real_increment = 0;  // of floating-point atomics
     Index nothing = 0;          // always 0, which the compiler cannot know
-    // Programs of memories other than global: the bits of loaded values that are checked, and how
-    // often constant memory is read: once, or never to count what the kernel loads besides.
+    // For programs of memories other than global: the bits of loaded values that are checked, and
+    // how often constant memory is read: once, or never, to count the kernel's other loads.
     Word checked_bits = 0;
     Word rounds = 1;
 };
@@ -51,7 +51,7 @@ struct ClockRecord {
 struct WarpArgument {
     Index address[32] = {};  // true addresses; for shared memory offsets into the block's
     Word active_lanes = 0;
-    Word value = 0;    // what a store writes and an atomic adds
+    Word value = 0;    // written by a store, added by an atomic
     Word nothing = 0;  // always 0, which the compiler cannot know
     Word unused = 0;
     Index sink = 0;  // never written; gives loaded values somewhere to go

@@ -101,7 +101,7 @@ __device__ __forceinline__ void compare_with_start(const Operand& operand, Index
         atomicMin(first_wrong, element);
 }
 
-// Finds the first element that a thread stored to and that does not hold what it stored.
+// Finds the first element that a thread stored to and that does not hold the stored value.
 template <unsigned bytes>
 __device__ __forceinline__ void compare_with_touched(const Operand& operand, Index element,
                                                      Index* first_wrong) {
@@ -113,7 +113,7 @@ __device__ __forceinline__ void compare_with_touched(const Operand& operand, Ind
     if (!same<bytes>(found, cell_of<bytes>(words))) atomicMin(first_wrong, element);
 }
 
-// The same where threads stored what another array holds: element `from` of `source`.
+// The same where threads stored the content of another array: element `from` of `source`.
 template <unsigned bytes>
 __device__ __forceinline__ void compare_with_origin(const Operand& operand, Index element,
                                                     const Operand& source, Index from,

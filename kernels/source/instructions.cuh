@@ -1,6 +1,6 @@
 // The memory instructions that kernels are composed of. Each is one PTX instruction written out, so
 // that a launch does exactly those of its program: no merging of neighbours, no read-only path, no
-// deletion of what looks unused.
+// deletion of loads that look unused.
 #pragma once
 
 #include "kernels/source/arguments.h"
@@ -157,7 +157,7 @@ __device__ __forceinline__ void reduce_shared_value(Index address, bool active,
                  "r"(static_cast<Word>(launch.increment)));
 }
 
-// Adds and answers what was there before.
+// Adds and returns the earlier value.
 template <Number number>
 __device__ __forceinline__ Value<bytes_of_number(number)> add_value(Index address, bool active,
                                                                     const LaunchArgument& launch) {
@@ -187,7 +187,7 @@ __device__ __forceinline__ Value<bytes_of_number(number)> add_value(Index addres
     return old;
 }
 
-// Adds and does not ask what was there: RED, where an atomic whose result is used is ATOM.
+// Adds without returning the earlier value: RED, where an atomic whose result is used is ATOM.
 template <Number number>
 __device__ __forceinline__ void reduce_value(Index address, bool active,
                                              const LaunchArgument& launch) {

@@ -1,6 +1,6 @@
 // Shared and local memory begin with a launch and end with it, so a separate launch checks the
-// program's accesses there: it fills the array, does what the measured kernel does, and looks.
-// Composed around the same code (kernels/compose.cpp); never launched inside a measurement.
+// program's accesses there: it fills the array, does the accesses of the measured kernel, and
+// looks. Composed around the same code (kernels/compose.cpp); never launched inside a measurement.
 #pragma once
 
 #include "kernels/source/access.cuh"
@@ -57,7 +57,8 @@ __device__ __forceinline__ void each_own(const Formula& formula, Index first, in
     }
 }
 
-// Collects in `seen` where an element that this thread stored to does not hold what it stored.
+// Collects in `seen` the bits in which elements that this thread stored to differ from the stored
+// values.
 template <Memory memory, unsigned bytes, typename Formula>
 __device__ __forceinline__ void compare_stored(Word& seen, const NearArray& array,
                                                const Formula& formula, Index first, int block,

@@ -20,8 +20,8 @@ extern "C" __global__ void __launch_bounds__(256)
     if ((all & nothing) != 0) *sink = all;
 }
 
-// Keeps the GPU busy for some clock cycles without touching memory, while the host enqueues what
-// is to follow without a gap.
+// Keeps the GPU busy for some clock cycles without touching memory, while the host enqueues the
+// next work without a gap.
 extern "C" __global__ void coalprof_pause(const long long cycles) {
     const long long start = clock64();
     while (clock64() - start < cycles) {

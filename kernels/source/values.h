@@ -33,8 +33,8 @@ enum class Idle : Word {
 constexpr unsigned words_of(unsigned bytes) { return bytes <= 4 ? 1 : bytes / 4; }
 
 // 32 bits of element `element`, word `word`. One multiplication and one addition, because a kernel
-// that checks what it loads must still be limited by memory. The factors are odd, so no two of
-// 2^32 elements share a word; their bits are well spread (the primes of xxHash).
+// that checks its loads must still be limited by memory. The factors are odd, so no two of 2^32
+// elements share a word; their bits are well spread (the primes of xxHash).
 constexpr Word spread_word(Index element, unsigned word, Word seed) {
     constexpr Word factors[4] = {0x9E3779B1u, 0x85EBCA77u, 0xC2B2AE3Du, 0x27D4EB2Fu};
     return static_cast<Word>(element) * factors[word] + seed;

@@ -1,5 +1,5 @@
-// Blackwell, 2024: compute capability 10.x to 12.x. Of all after Hopper nobody has measured
-// anything for these rules.
+// Blackwell, 2024: compute capability 10.x to 12.x. No GPU after Hopper was measured for these
+// rules.
 #include "core/machine/generation.h"
 
 namespace coalprof::chips::blackwell {
@@ -20,7 +20,7 @@ constexpr Rules with_gddr(int minor) {
                     with_barriers(occupancy_8x_on(1536, 24, 100), 24));
 }
 
-constexpr std::array rules{with_hbm(0), thor({10, 1}),  // what 11.0 was called before CUDA 13
+constexpr std::array rules{with_hbm(0), thor({10, 1}),  // 11.0's name before CUDA 13
                            with_hbm(3), thor({11, 0}), with_gddr(0), with_gddr(1)};
 
 constexpr std::string_view queried_b200 =

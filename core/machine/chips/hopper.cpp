@@ -76,7 +76,7 @@ constexpr SimRates simulated() {
     sim.block_latency = 590;     // natural
     sim.dependent_issue = 3.75;  // natural: 4 where each instruction waits for the one before
     sim.l1_pass = sim.shared_pass = 1;  // core/count; docs/how-it-works.md
-    sim.shared_latency = 25;            // about: less what queues and passes take
+    sim.shared_latency = 25;            // about: less the time in queues and passes
     sim.l1_latency = 35;                // about: likewise
     sim.l2_latency = 264;               // natural
     sim.dram_latency = 267;             // natural
@@ -118,8 +118,8 @@ constexpr Rates gh100() {
     // (tests/data).
     rates.busy_line_reads_per_second = 2.6e8;
     // Whole lines: a sector each 0.7 ns. From stores to random places in 128 B to 2 KiB on an H100
-    // (tests/data/h100/gathered.jsonl.gz): 3.4e8 to 3.9e8 of each slice. Reads of what is stored to
-    // take 1.6 times as long (updates of 512 B to 4 KiB, ibid.).
+    // (tests/data/h100/gathered.jsonl.gz): 3.4e8 to 3.9e8 of each slice. Reads of stored lines take
+    // 1.6 times as long (updates of 512 B to 4 KiB, ibid.).
     rates.slice_stores_per_second = 3.55e8;
     rates.slice_reads_per_second = 2.2e8;
     // From `a[i] if lane < K`, K=9 to 31, on both GPUs (tests/data/h200/alike.jsonl.gz,
@@ -158,7 +158,7 @@ constexpr Rates gh100() {
 }
 
 // Fitted to 308 launches of an H200 (tests/data/h200, 2026-11-22); most then moved half the way, as
-// powers, to what `coalprof calibrate` found on another one
+// powers, to the values that `coalprof calibrate` found on another one
 // (docs/measurements/calibrated_h200.json), as each alone predicts the other's launches worse. The
 // latencies of loads were moved less and stores to L2 not at all, or launches in tests would be
 // off.
@@ -228,7 +228,7 @@ constexpr Rates h100() {
     return rates;
 }
 
-// The first stands, scaled, for boards that nobody measured.
+// The first one, scaled, is used for boards that were not measured.
 constexpr std::array measured{MeasuredBoard{"h200", h200()}, MeasuredBoard{"h100", h100()}};
 
 Generation generation() { return {rules, boards, measured}; }

@@ -21,7 +21,7 @@ struct CaptureCall {
 };
 std::optional<CaptureCall> capture_of(CUpti_CallbackId call, const CUpti_CallbackData& data);
 
-// The arguments of each of `loading_calls`: where the handle goes, then what is loaded, or the name
+// The arguments of each of `loading_calls`: the place for the handle, then the image, or the name
 // of its file.
 template <typename Handle>
 struct LoadArguments {

@@ -78,7 +78,7 @@ std::uint32_t device_of(CUcontext context) {
     return device;
 }
 
-// Made by whoever comes first, CUDA or NVTX. nullptr: launches are not chosen by ranges.
+// Made by the first caller, CUDA or NVTX. nullptr: launches are not chosen by ranges.
 NvtxRanges* wanted_ranges() {
     static NvtxRanges* const ranges = []() -> NvtxRanges* {
         const auto orders = orders_of_environment();

@@ -26,7 +26,7 @@ CUptiResult subscribe_beside_others(const SubscriptionApi& api, int driver_versi
                                 .padding = {}};
         if (api.subscribe_v2(subscriber, callback, nullptr, &params) == CUPTI_SUCCESS)
             return CUPTI_SUCCESS;
-        // Somebody has come first who lets nobody in, or by the older functions.
+        // Another tool came first and lets nobody in, or uses the older functions.
     }
     return api.subscribe(subscriber, callback, nullptr);
 }
