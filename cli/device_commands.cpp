@@ -48,7 +48,7 @@ Listing list_devices() {
                 text += fmt::format("{:<40} {}\n", key, with_unit(key, value));
             text += '\n';
         }
-        constexpr std::string_view no_gpu = "no GPU: ";  // how most problems begin
+        constexpr std::string_view no_gpu = "no GPU: ";  // most problems begin like this
         std::string_view problem = report.problem;
         if (problem.starts_with(no_gpu)) problem.remove_prefix(no_gpu.size());
         if (!problem.empty())

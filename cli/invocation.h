@@ -22,8 +22,8 @@ struct Invocation {
     int code_of_program = 0;
 };
 
-// Adds a command whose options are kept in a `Command`; chosen, it is answered by `run`, which
-// takes the options and perhaps the invocation, perhaps behind the command itself.
+// Adds a command whose options are kept in a `Command`; when chosen, `run` gets the command
+// perhaps, the options and perhaps the invocation.
 template <typename Command>
 struct AddedCommand {
     CLI::App* sub;

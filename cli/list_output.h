@@ -14,7 +14,7 @@
 
 namespace coalprof {
 
-// "table, json, jsonl, csv, md": what lists are written as.
+// "table, json, jsonl, csv, md": the formats of lists.
 std::string names_of_list_formats(std::string_view before_last = ", ");
 
 struct Listing {

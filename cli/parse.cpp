@@ -60,7 +60,7 @@ std::string nearest_sentence(std::string_view typed, const std::vector<std::stri
     return found ? fmt::format(" Did you mean '{}'?", *found) : std::string();
 }
 
-// `coalprof --machine h200 offset`: the option is known, but stands where no command can take it.
+// `coalprof --machine h200 offset`: the option is known, but is typed where no command can take it.
 void refuse_words_before(const CLI::App& app, const CLI::App& command,
                          std::vector<std::string> words) {
     const auto at = std::find(words.begin(), words.end(), command.get_name());
@@ -230,7 +230,7 @@ std::string folded_help(std::string_view help) {
             continue;
         }
         const std::size_t indent = second_column(line);
-        // A command goes on further to the right, or it reads as two.
+        // An example that continues a command is indented further, or it reads as two.
         const bool is_example = indent > 0 && line.find_first_not_of(' ') == indent;
         std::string folded = folded_text(
             line.substr(indent),

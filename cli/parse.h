@@ -43,8 +43,8 @@ std::string hint_for_argument(const CLI::App& command, const std::string& typed)
 // "as a list: --machine k80,h200", where the option takes one; else empty.
 std::string hint_for_repeated(const CLI::App& command, const std::string& option);
 
-// Throws the UsageError for `coalprof run ./app ...`: `words`, from run on, in which `program`
-// stands without a -- before it.
+// Throws the UsageError for `coalprof run ./app ...`: `words`, from run on, with `program` without
+// a -- before it.
 [[noreturn]] void refuse_missing_dashes(std::vector<std::string> words, const std::string& program);
 
 // An option with a value, which --help calls `type`.

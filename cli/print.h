@@ -7,8 +7,8 @@
 
 namespace coalprof {
 
-// Throws Error (ExitCode::output). A reader that stopped reading is no error: the command goes on,
-// and its exit code is that of its work.
+// Throws Error (ExitCode::output). A reader that stopped reading is no error: the command
+// continues, and its exit code is that of its work.
 void print_out(std::string_view text);
 // Columns of the terminal on this descriptor: from COLUMNS, else the terminal, else 80.
 std::size_t terminal_width(int descriptor);
@@ -17,8 +17,8 @@ std::size_t terminal_width(int descriptor);
 // sentences that are wider are folded; lines that begin with a blank show something, and stay.
 void print_err(std::string_view text) noexcept;
 
-// One line on standard error, a terminal, that stands until other text or another status takes its
-// place; an empty one: none. Call it from any thread.
+// Shows one line on standard error, a terminal, until other text or another status replaces it; an
+// empty one removes it. Call it from any thread.
 void show_status(std::string_view line) noexcept;
 
 }  // namespace coalprof

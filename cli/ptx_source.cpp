@@ -30,7 +30,7 @@ namespace {
 // Programs with hundreds of kernels have tens of MiB of PTX; none has more than this.
 constexpr std::size_t most_file_bytes = std::size_t{1} << 29;
 
-// A comment may stand before the first directive.
+// A comment may precede the first directive.
 bool is_ptx(std::string_view text) {
     const std::size_t at = text.find(".version");
     return at != text.npos && text.substr(0, at).find("__global__") == text.npos &&

@@ -11,7 +11,7 @@ namespace coalprof {
 
 class SavedResult {
  public:
-    // "-" is standard input. `command` stands in messages: "report". Throws Error.
+    // "-" is standard input. `command` is named in messages: "report". Throws Error.
     SavedResult(std::string file, std::string command);
 
     ByteSource& source() { return *source_; }

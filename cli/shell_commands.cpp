@@ -241,7 +241,6 @@ std::string roff_text(std::string_view text) {
     return escaped;
 }
 
-// What every manual page says below its options: variables, files, exit codes.
 struct ManualEntry {
     std::string_view term;
     std::string_view text;

@@ -64,7 +64,7 @@ bool has_capability(std::uint64_t bits, unsigned capability) {
     return (bits >> capability & 1u) != 0;
 }
 
-// Major version of the kernel driver: 580 of 580.159.03. It stands in the first line of
+// Major version of the kernel driver: 580 of 580.159.03. It is in the first line of
 // /proc/driver/nvidia/version, as the first word that starts with digits and has a dot after them.
 std::optional<int> kernel_driver_major(const fs::path& root) {
     const auto text = read_file(root / "proc/driver/nvidia/version");

@@ -52,7 +52,7 @@ class ProgramText {
                     kernel(access_kernel, fmt::format("    work({});\n", arguments("first"))));
     }
 
-    // Fills the arrays, does what the measured kernel does, and looks.
+    // Fills the arrays, does the accesses of the measured kernel, and looks.
     std::string near_check() const {
         return unit(
             "near_check.cuh",

@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::uint64_t instructions = 4096;
 constexpr std::uint64_t loads = 1024;
-// Far apart, so that no fetch of one brings another, and 69 MiB in all: L2 is flushed before.
+// At large distances, so that no fetch of one brings another, and 69 MiB in all: L2 is flushed
+// before.
 constexpr std::uint64_t far_cells = 1 << 14;
 constexpr std::uint64_t far_step_bytes = 4096 + 256;
 constexpr std::uint64_t cells_bytes = far_cells * far_step_bytes;
@@ -26,7 +27,7 @@ double median(std::vector<double> values) {
     return *middle;
 }
 
-// Of what each block did `steps` times.
+// Cycles of one step, of which each block did `steps`.
 double cycles_of(const std::vector<ClockRecord>& records, std::uint64_t steps) {
     std::vector<double> cycles;
     for (const ClockRecord& one : records)
@@ -66,7 +67,7 @@ std::vector<ClockRecord> CycleClock::launch(const char* kernel, const LaunchSize
     return records;
 }
 
-// For 2 ms: the clock by which nanoseconds are told moves on by up to a microsecond at once.
+// For 2 ms, since the nanosecond clock advances in steps of up to a microsecond.
 double CycleClock::clock_hertz() {
     KernelParameters parameters;
     parameters.add(Index{4'000'000});

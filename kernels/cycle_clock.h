@@ -1,5 +1,5 @@
 // Cycles that single instructions, loads and blocks take, by kernels that look at the clock
-// themselves: what the simulation of kernels is made of (core/machine/sim_rates.h).
+// themselves: the input of the simulation of kernels (core/machine/sim_rates.h).
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@ class CycleClock {
  public:
     explicit CycleClock(Workbench& bench);
 
-    // Throws PointError, also where a clock stands still.
+    // Throws PointError, also where a clock does not advance.
     CycleReadings read();
 
     static CompileRequest request();
 
  private:
-    // `before`: loads that are not timed; of blocks that follow parts of the cells of their own.
+    // `before`: loads that are not timed; blocks after the first use other parts of the cells.
     struct Chase {
         const char* kernel = nullptr;
         std::uint64_t cells = 0;
@@ -37,7 +37,7 @@ class CycleClock {
     double chased(const Chase& chase);
     double next_block();
     double fetched(const char* kernel, std::uint64_t apart_bytes, std::uint64_t units);
-    // Of each block.
+    // One record for each block.
     std::vector<ClockRecord> launch(const char* kernel, const LaunchSize& size,
                                     KernelParameters parameters);
 

@@ -13,8 +13,8 @@ constexpr unsigned most_checks = 4;  // with 16 MiB of arrays each at most
 
 }  // namespace
 
-// One thread of those allowed stays for the one that enqueues launches: whatever keeps that from
-// running could be taken for time of the GPU.
+// One of the threads is left to the one that enqueues launches: any delay of it could be taken for
+// time of the GPU.
 HostChecks::HostChecks(unsigned threads) : slots_(std::clamp(threads, 2u, most_checks + 1) - 1) {}
 
 std::span<std::byte> HostChecks::room(std::uint64_t bytes) {

@@ -86,7 +86,7 @@ void WarpMemory::touch(std::uint64_t begin, std::uint64_t end) {
         if (!is_mapped_[chunk]) map_chunk(chunk);
 }
 
-// Keeps three quarters of what is free: chunks beyond that share memory, which no counter of one
+// Keeps three quarters of the free memory: chunks beyond that share memory, which no counter of one
 // warp can see.
 void WarpMemory::map_chunk(std::uint64_t chunk) {
     const std::uint64_t offset = chunk * chunk_bytes_;

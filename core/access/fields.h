@@ -38,8 +38,8 @@ class FieldEnds {
     const char* at_;
 };
 
-// The number whose last of `count` (1 to 16) digits stands in front of `end`. False when any of
-// these characters is no digit.
+// The number whose last of `count` (1 to 16) digits is just before `end`. False when any of these
+// characters is no digit.
 inline bool read_decimal(const char* end, std::size_t count, std::uint64_t& value) {
     const ReadNumber number = read_digits({end - count, count}, 10);
     value = number.value;

@@ -231,7 +231,7 @@ class LineParser {
         return place;
     }
 
-    // The word that begins at `first` goes wrong where the parser stands.
+    // Reports the word that begins at `first`, which is wrong at the parser's position.
     [[noreturn]] void refuse_address(std::uint32_t lane, const char* first) const {
         refuse(at_, fmt::format("lane {}: '{}' is neither an address (decimal, or 0x...) nor '-'",
                                 lane, shown(word_at(first))));

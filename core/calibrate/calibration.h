@@ -29,12 +29,12 @@ struct TimedProbe {
 
 struct Calibration {
     DeviceFacts device;
-    std::string prior;  // whose rates those are that were not measured
+    std::string prior;  // board of the rates that were not measured
     DeviceCeilings ceilings;
     std::vector<TimedProbe> launches;
     RateFit fit;  // its launches are those
     std::vector<FoundSimRate> simulated;
-    std::vector<SimStream> streams;   // that tell some of these
+    std::vector<SimStream> streams;   // that determine some of these
     std::vector<std::string> failed;  // launches that could not be timed, with the reason
     std::string disturbance;          // a sentence; empty: nothing was seen
 };

@@ -80,7 +80,7 @@ class Probes {
     std::vector<Probe> probes_;
 };
 
-// Fits L2 with room to spare; does not fit at all.
+// near_bytes fits L2 with room to spare; far_bytes does not fit at all.
 struct Sizes {
     std::uint64_t near_bytes;
     std::uint64_t middle_bytes;

@@ -10,9 +10,9 @@ double value_of(const std::vector<SimValue>& values, double SimRates::*rate, dou
     return found == values.end() ? otherwise : found->value;
 }
 
-// A load that waits for the one before is issued, passes L1, and has its latency behind it; past L1
-// it takes the way out as well (core/sim/multiprocessor.cpp). Before its latency a block waits for
-// its turn among those of the whole GPU.
+// A load that waits for the one before costs issue, L1's pass and its latency; beyond L1 also the
+// way out (core/sim/multiprocessor.cpp). Before its latency a block waits for the GPU's rate of
+// starting blocks.
 std::vector<SimValue> values_of(const SimRound& round, const SimRates& prior,
                                 double multiprocessors) {
     std::vector<SimValue> values = round.streams;

@@ -1,7 +1,7 @@
-// From what a GPU was seen to do to the rates of the simulation of kernels
-// (core/machine/sim_rates.h). Each is a reading and no fit: cycles that a kernel counted, or how
-// much longer a launch takes that does more of one thing. Those that neither tells stay what they
-// are for the chip, where `scripts/natural --fit` finds them from whole launches.
+// From measurements of a GPU to the rates of the simulation of kernels (core/machine/sim_rates.h).
+// Each is a reading and no fit: cycles that a kernel counted, or how much longer a launch takes
+// that does more of one thing. The other rates keep the chip's values, which `scripts/natural
+// --fit` finds from whole launches.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@ struct SimValue {
     double value = 0;
 };
 
-// What one round of launches says.
+// The readings of one round of launches.
 struct SimRound {
     std::optional<CycleReadings> cycles;
     std::vector<SimValue> streams;

@@ -30,7 +30,7 @@ struct Repetition {
     std::uint64_t advance_bytes = 0;
 };
 
-// Warps that are shifted copies of one: it stands at access + j * outer + k * inner. `whole_unit`:
+// Warps that are shifted copies of one, which is at access + j * outer + k * inner. `whole_unit`:
 // the family repeats with the pattern's period; else it belongs to the incomplete period at the
 // end.
 struct WarpFamily {

@@ -31,7 +31,7 @@ struct Occupancy {
     std::uint32_t active_warps = 0;
     std::uint32_t most_warps = 0;   // that the multiprocessor has room for
     std::vector<Limiter> limiters;  // all that allow no more than active_blocks
-    std::string impossible;         // why not one block fits; empty: it does
+    std::string impossible;         // the reason why not one block fits; empty: it does
     std::uint32_t shared_kib = 0;   // of the multiprocessor, as divided for this kernel
     std::uint32_t l1_kib = 0;       // rest for L1
     double ratio() const { return static_cast<double>(active_warps) / most_warps; }

@@ -138,8 +138,8 @@ std::uint32_t SharedMemory::lanes_together(const WarpAccess& access) const {
 
 // Passes of one group: the most different words that any bank is asked for.
 std::uint32_t SharedMemory::passes(const WarpAccess& access, std::uint32_t lanes) const {
-    // The words of one lane lie side by side in as many banks, and two lanes want either the same
-    // ones or none in common: the first bank stands for all.
+    // The words of one lane are in as many adjacent banks, and two lanes want either the same ones
+    // or none in common: the first bank represents all.
     const std::uint32_t words = std::max(1u, access.width_bytes >> bank_shift_);
     const std::uint32_t bank_mask = (rules_.banks - 1) & ~(words - 1);
     const auto bank_of = [&](std::uint64_t address) {

@@ -135,7 +135,7 @@ std::vector<MovedBlock> Transactions::blocks(const WarpAccess& access, std::uint
     }
     if (rule_ != GlobalRule::half_warp_in_order)
         return touched_blocks(access, lanes, block_bytes(access.kind));
-    if (goes_together(access, lanes)) {  // what all 16 lanes would touch
+    if (goes_together(access, lanes)) {  // the transaction of all 16 lanes
         const std::uint32_t first = shift_of(lanes & (0u - lanes));
         const std::uint64_t begin =
             access.addresses[first] - std::uint64_t{first % 16} * access.width_bytes;

@@ -134,9 +134,9 @@ class KernelLauncher {
     virtual std::unique_ptr<PreparedLaunch> prepare_warp(const WarpAccess& access) = 0;
     // Evicts the content of L2.
     virtual void flush_cache() = 0;
-    // Gives up its context, and memory and kernels with it, and goes on in a new one, in which all
-    // launches may start a little sooner or later. No prepared launch may be alive, and what
-    // device() answered before is gone. Throws Error: the launcher may only be destroyed then.
+    // Destroys its context, with memory and kernels, and continues in a new one, in which all
+    // launches may start a little sooner or later. No prepared launch may be alive, and earlier
+    // answers of device() are invalid. Throws Error: the launcher may only be destroyed then.
     virtual void start_anew() = 0;
     // This GPU's own ceilings in bytes per second, measured once per context and kept.
     virtual double read_ceiling() = 0;

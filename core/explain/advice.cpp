@@ -82,7 +82,7 @@ std::optional<std::uint64_t> sum_of(const Readings& readings, const Costs& costs
     return sum;
 }
 
-// The same accesses, launched otherwise: changes of one sort that exclude each other.
+// Alternatives of one kind, of which one can be chosen.
 using Choices = std::vector<Change>;
 enum class Blocks : bool { may_change, stay };
 

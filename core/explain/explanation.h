@@ -70,7 +70,7 @@ struct ExplainedAccess {
 struct Explanation {
     std::string name;                // "offset=11"
     std::string formula;             // "a[i + offset]"; empty for a warp on its own
-    std::string choice;              // why this value of the parameter; empty: it was given
+    std::string choice;              // reason for this value of the parameter; empty: it was given
     std::string settings;            // "op rmw, type f32"
     NamedValues sweep;               // pattern, parameter, value, op and type, for programs
     std::string machine;             // "h200"

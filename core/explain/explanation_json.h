@@ -1,6 +1,6 @@
 // An explanation as JSON, for `coalprof explain --json`: lanes, lines and sectors with the bytes
-// used of each, the counts under the keys of every other output, and the sentences. Its shape
-// stands in docs/coalprof.schema.json.
+// used of each, the counts under the keys of every other output, and the sentences. Schema:
+// docs/coalprof.schema.json.
 #pragma once
 
 #include <string>

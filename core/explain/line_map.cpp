@@ -119,7 +119,7 @@ LineMap::Layout LineMap::layout() const {
         layout.lanes_begin = layout.map_begin + map_columns + gap;
         layout.lanes_width =
             style_.width > layout.lanes_begin ? style_.width - layout.lanes_begin : 0;
-        // The blanks between four columns are three.
+        // Four columns have three blanks between them.
         const std::size_t fits = layout.lanes_width < 3 ? 0 : (layout.lanes_width - 3) / 4;
         layout.lane_columns = std::min(wanted, fits);
         if (layout.lane_columns >= least_lane_columns) return layout;

@@ -18,7 +18,7 @@ struct TouchedSector {
     std::uint32_t lanes = 0;       // that fall into it; none: the sector is not touched
     bool is_moved = false;         // touched, or moved along with others by an old machine
     std::uint32_t used_bytes = 0;  // one bit per byte of the sector
-    std::array<std::uint8_t, words_per_sector> lanes_of_word{};  // how many, per 4 bytes
+    std::array<std::uint8_t, words_per_sector> lanes_of_word{};  // number of lanes, per 4 bytes
 };
 
 struct TouchedLine {

@@ -39,8 +39,8 @@ std::string_view kind_text(JsonView value) {
                                           : "an integer of more than 63 bits";
 }
 
-// Where each byte that a text stands for is written, and where it ends; `at` is its opening quote
-// in a file that was accepted.
+// The place in the file of each byte of a text's value, and that of its end; `at` is its opening
+// quote in a file that was accepted.
 std::vector<std::size_t> places_of_text(std::string_view file, std::size_t at) {
     std::vector<std::size_t> places;
     for (++at; file[at] != '"';) {

@@ -192,8 +192,8 @@ void FormulaReader::settle(ReadValue& place, CTypeId type) {
     place.unit_bytes = own.size_bytes;
 }
 
-// The value that a variable takes: only those members of a structure are loaded that the text goes
-// on to name.
+// The value that a variable takes: of a structure only members that the text names later are
+// loaded.
 ReadValue FormulaReader::taken(ReadValue value, CTypeId type, std::string_view name) {
     settle(value, type);
     if (!value.is(Kind::place) || types_.at(value.type).kind != CType::Kind::structure)

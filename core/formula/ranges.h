@@ -18,7 +18,7 @@ bool is_evaluated(NodeKind kind, std::size_t which, const ValueRange& first_oper
 
 struct RangeOfResult {
     ValueRange range;       // of the results that do not fail
-    bool can_fail = false;  // whether some operands in these ranges fail
+    bool can_fail = false;  // some operands in these ranges fail
 };
 
 // For a strict or lazy operator; operands that it does not have are 0.

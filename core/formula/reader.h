@@ -78,7 +78,7 @@ struct ReadArray {
     bool is_restrict = false;  // stores to other arrays do not change it
 };
 
-// A condition under which the statements stand that are being read.
+// A condition on the statements that are being read.
 struct ReadGuard {
     NodeTree tree = {};
     std::shared_ptr<const UsageError> why = nullptr;  // it is not known
@@ -90,7 +90,7 @@ struct ReadGuard {
 // Where threads leave: the condition under which they do, from the beginning on.
 struct ReadExit {
     enum class Of : std::uint8_t { function, loop, round } of = Of::function;
-    std::size_t loop = 0;  // how many loops stand around it
+    std::size_t loop = 0;  // number of loops around it
     ReadGuard condition;
 };
 
@@ -342,7 +342,7 @@ class FormulaReader {
     std::size_t implied_ = 0;                 // undeclared variables
     std::size_t touched_ = 0;                 // loads that were read, repeated ones too
     struct Left {
-        std::size_t guards = 0;  // that stand where it begins
+        std::size_t guards = 0;  // that are open at its beginning
         bool is_switch = false;  // which `continue` goes on beyond
     };
     std::vector<Left> open_loops_;  // the first loops_ are open

@@ -32,7 +32,7 @@ struct Broken {
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-// Text goes on up to one of these: its end, an escape, a control character, or the end of the
+// Plain text ends at one of these: its end, an escape, a control character, or the end of the
 // block.
 constexpr std::array<bool, 256> stops_text = [] {
     std::array<bool, 256> stops{};
@@ -529,7 +529,7 @@ class JsonStream::Reader {
     std::string streamed_;
     OnItem on_item_;
     std::string decoded_;
-    std::size_t items_depth_ = 0;  // how many are open where items are streamed; 0: none are
+    std::size_t items_depth_ = 0;  // number of open ones where items are streamed; 0: none
     bool values_are_lines = false;
     bool has_comments_ = false;
     std::vector<Member> members_;

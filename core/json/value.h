@@ -46,7 +46,7 @@ const Value* find_value(const NamedValues& values, std::string_view name, std::s
 
 // Text and integers as they are typed, as in the names of points; anything else is empty.
 std::string text_of(const Value& value);
-// "dlcm ca, carveout prefer-l1": those that are something.
+// "dlcm ca, carveout prefer-l1"; values without a text are left out.
 std::string text_of(const NamedValues& values);
 // The text of the value of this name; empty where there is none.
 std::string text_of(const NamedValues& values, std::string_view name);

@@ -27,7 +27,7 @@ bool is_finite(const Reading& reading) {
 // "131,072", "18.25", "6.99 us"
 std::string number_text(Counter counter, double number) {
     const Unit unit = info(counter).unit;
-    // "us": sentences of a result stand in every format, plain ones too.
+    // "us": sentences of a result are in every format, plain ones too.
     if (unit == Unit::second || unit == Unit::byte_per_second || unit == Unit::ratio) {
         const NumberStyle style = estimate_style(scale_for(unit, number, "us"));
         return fmt::format("{} {}", number_text(number, style), style.unit);

@@ -42,7 +42,7 @@ class BestSink : public ResultSink {
         Sum measured = {};
         double work_bytes = 0;  // that its points need
         double sectors = 0;
-        std::string reason = {};  // why a point has no number
+        std::string reason = {};  // the reason for a missing number
     };
 
     struct Candidates {

@@ -325,7 +325,7 @@ class BudgetParser {
     std::size_t at_ = 0;
 };
 
-// Matches `text` against `pattern`, in which * stands for any text.
+// Matches `text` against `pattern`, in which * matches any text.
 bool matches(std::string_view pattern, std::string_view text) {
     std::size_t p = 0;
     std::size_t t = 0;

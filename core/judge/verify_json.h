@@ -1,5 +1,5 @@
-// The agreement of prediction and measurement as JSON, for `coalprof verify --json`. Its shape
-// stands in docs/coalprof.schema.json.
+// The agreement of prediction and measurement as JSON, for `coalprof verify --json`. Schema:
+// docs/coalprof.schema.json.
 #pragma once
 
 #include <string>

@@ -79,10 +79,10 @@ struct Rates {
     double dram_write_bursts_per_second = 0;
     double read_sparseness = 0;  // powers: bursts take 1 / density^power as long
     double write_sparseness = 0;
-    double scattered = 0;                // how much longer bursts take that come to one place again
-    double line_stores_per_second = 0;   // to one line
-    double line_updates_per_second = 0;  // loads and stores of one line
-    double line_reads_per_second = 0;    // of one line
+    double scattered = 0;                   // slow-down of bursts that come to one place again
+    double line_stores_per_second = 0;      // to one line
+    double line_updates_per_second = 0;     // loads and stores of one line
+    double line_reads_per_second = 0;       // of one line
     double line_reductions_per_second = 0;  // sectors of them, of one line
     double busy_line_reads_per_second = 0;  // of one line that many loads gather on
     double slice_stores_per_second = 0;     // of whole lines, to one slice of L2
@@ -133,7 +133,7 @@ struct SimRateInfo {
 };
 std::span<const SimRateInfo> all_sim_rates();
 
-// Rates of the very GPU that a Machine stands for.
+// Measured rates of a Machine's own GPU.
 struct MeasuredRates {
     std::string device;  // its name: target of Board::name of the Machine
     Rates rates;

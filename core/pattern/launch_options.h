@@ -15,7 +15,7 @@ namespace coalprof {
 
 enum class OptionGroup : std::uint8_t {
     launch,  // of each launch: type, op, size, block, ...
-    memory,  // how memory is accessed; swept, these are compared with each other
+    memory,  // the way memory is accessed; swept, these are compared with each other
     pattern  // of single patterns, which name them (PatternInfo::options)
 };
 

@@ -217,7 +217,7 @@ class Decoder {
             frame.labels.try_emplace({label.scope, label.name}, &label);
         frame.entry_of_statement.resize(function.statements.size() + 1);
         std::vector<std::pair<std::size_t, const PtxStatement*>> branches;
-        // A rotated loop reads registers that statements below it set: those are known first.
+        // All statements first: a rotated loop reads registers that later statements set.
         for (const PtxStatement& one : function.statements) frame.arrays.take(one.text);
         for (std::size_t i = 0; i < function.statements.size(); ++i) {
             frame.entry_of_statement[i] = static_cast<std::uint32_t>(code_.instructions.size());
@@ -385,7 +385,7 @@ class Decoder {
         return slots;
     }
 
-    // The same, each of which must be there to be read.
+    // The same for inputs, which must all exist.
     std::vector<Slot> input_list(const Frame& frame, const PtxStatement& statement,
                                  std::string_view text) {
         std::vector<Slot> slots = operand_list(frame, statement, text);
@@ -586,7 +586,7 @@ class Decoder {
                                    [&](const PtxParameter& one) { return one.name == name; });
     }
 
-    // Of the lines of a matrix: the address of each lane.
+    // Addresses of the lines of a matrix, for each lane.
     class FragmentAddresses {
      public:
         FragmentAddresses(Decoder& decoder, const Fragment& fragment, std::uint32_t statement,
@@ -766,7 +766,7 @@ class Decoder {
                              PtxInstruction instruction, const OpcodeWords& words,
                              const std::vector<std::string_view>& operands) {
         if (words.base() == "mbarrier" && (words.has("try_wait") || words.has("test_wait")) &&
-            !operands.empty()) {  // what it waits for has come
+            !operands.empty()) {  // the awaited copy has come
             instruction.opcode = Opcode::compare;
             instruction.type = {'p', 1};
             instruction.from = {'u', 64};

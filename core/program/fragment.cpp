@@ -65,7 +65,8 @@ void read_by_matrices(Fragment& fragment, const FragmentMatrix& matrix, std::uin
             fragment.accesses.push_back({line, byte});
 }
 
-// Lanes have neighbours of a line. Of 16 bits so are those of the other layout: MOVM turns them.
+// Each lane has neighbours within a line; for 16 bits also in the other layout, which MOVM
+// transposes.
 void read_along_lines(Fragment& fragment, const FragmentMatrix& matrix, std::uint32_t line_bytes) {
     fragment.width_bytes = std::max(4u, matrix.side_by_side * fragment.element_bits / 8);
     fragment.line = {.shift = 2, .mask = 7};
@@ -75,7 +76,7 @@ void read_along_lines(Fragment& fragment, const FragmentMatrix& matrix, std::uin
             fragment.accesses.push_back({line, byte});
 }
 
-// Lanes have neighbours across lines: each is an access of its own.
+// Each lane has neighbours across lines, so that each is a separate access.
 void read_across_lines(Fragment& fragment, const FragmentMatrix& matrix, std::uint32_t line_bytes) {
     const std::uint32_t many = matrix.side_by_side;
     fragment.width_bytes = fragment.element_bits / 8;

@@ -18,8 +18,8 @@ struct LanePart {
 };
 
 // A line is a row of a matrix that lies by rows, a column of one that lies by columns. A lane's
-// address is line * (bytes from line to line) + byte beyond the pointer, both by its number; each
-// access lies so many lines and bytes further.
+// address is line * (bytes from line to line) + byte, both by the lane's number, added to the
+// pointer; each access adds its lines and bytes.
 struct FragmentAccess {
     std::uint32_t lines = 0;
     std::uint32_t bytes = 0;

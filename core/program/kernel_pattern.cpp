@@ -31,7 +31,7 @@ std::variant<CompiledName, KernelPattern::Fault> compiled(const std::string& tex
     ::pcre2_set_parens_nest_limit(context.get(), most_nested_parentheses);
     int error = 0;
     std::size_t at = 0;
-    // Names are bytes: a pattern must not ask for UTF-8 and fail at those that are none.
+    // Names are bytes: a pattern must not demand UTF-8, since matching would fail for other names.
     CompiledName code(
         ::pcre2_compile(reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(),
                         PCRE2_NEVER_UTF | PCRE2_NEVER_UCP, &error, &at, context.get()),

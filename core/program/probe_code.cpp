@@ -315,7 +315,7 @@ std::size_t samples_of_each_of(std::size_t sites) {
 }
 
 std::uint32_t probe_word(std::size_t site, const PtxSite& of) {
-    // Local memory word by word: the first stands for all.
+    // Local memory is counted word by word: the first represents all.
     const std::uint32_t width =
         of.space == Space::local ? std::min(of.width_bytes, local_word_bytes) : of.width_bytes;
     std::uint32_t word = static_cast<std::uint32_t>(site) | width << 24;

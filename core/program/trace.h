@@ -86,8 +86,8 @@ struct Trace {
     // For code that was loaded: see second_run.h.
     std::set<std::string> rewritable;         // kernels, by their mangled names
     std::set<std::string> rewritten;          // those that count themselves
-    std::set<std::string> lacks_ptx;          // why: clauses
-    std::set<std::string> unknown_code;       // why it is not known: clauses
+    std::set<std::string> lacks_ptx;          // reasons: clauses
+    std::set<std::string> unknown_code;       // reasons: clauses
     std::set<std::string> ranges;             // of NVTX: some of those that were opened
     std::map<std::string, TracedSite> sites;  // by id, the last record of each
     // For one function; of its launches, `launches` has those that were counted.

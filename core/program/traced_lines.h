@@ -24,8 +24,8 @@ struct LineSummary {
     bool is_machine_code() const { return counted.has_value(); }
     // Sectors beyond the fewest that the width and the lanes allow; of global memory.
     std::uint64_t wasted_sectors() const;
-    // Where a reader looks for it: the line where code of a header of the toolkit was inlined
-    // stands for that header. Empty without line information.
+    // The place shown for it: where code of the toolkit's header was inlined, that line replaces
+    // the header's. Empty without line information.
     const SourceLine& place() const;
 };
 

@@ -1,4 +1,4 @@
-// A warp while it is executed: its registers, and which of its lanes stand where.
+// A warp while it is executed: its registers, and the instruction of each of its lanes.
 #pragma once
 
 #include <array>
@@ -53,9 +53,9 @@ class WarpState {
         parked_.clear();
     }
 
-    // Before an instruction that the named lanes execute together; false: those that have come
-    // wait. Where all that are left wait for each other, as no GPU goes on, each goes on with those
-    // there.
+    // Called before an instruction that the named lanes execute together; false: those that have
+    // come wait. If all that are left wait for each other, which stops a real GPU, each continues
+    // with those there.
     bool gather(std::uint32_t named);
 
     void write(Slot place, const LaneValue& value, std::uint32_t written, bool is_predicate);

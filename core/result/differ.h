@@ -40,7 +40,7 @@ struct Ranked {
     std::vector<std::size_t> order;  // from the best to the worst; equals as they were given
     std::vector<std::size_t> best;   // those that do not surely differ from the best, as given
     std::size_t worst = 0;           // the first of equals
-    double gain = 1;                 // how many times the best is better than the worst
+    double gain = 1;                 // how many times better the best is than the worst
 };
 Ranked ranked(const std::vector<Amount>& amounts, bool is_more_better, double tolerance);
 

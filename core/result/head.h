@@ -1,7 +1,7 @@
 // The head of a result, written before its first point: who made it, for which GPU, of which sweep.
-// Everything that is known by name is a member; a list holds only what is open. In files each part
-// is one flat object: values_of() and from_values() turn it into named values and back, by one list
-// of its members.
+// Everything that is known by name is a member; lists hold the rest. In files each part is one flat
+// object: values_of() and from_values() turn it into named values and back, by one list of its
+// members.
 #pragma once
 
 #include <cstdint>
@@ -91,7 +91,7 @@ struct ResultHead {
     std::uint64_t passes = 0;              // hardware passes of the counters; 0: none were read
     SweepFacts sweep;
     bool compares_settings = false;       // points differ in settings that are judged at the end
-    std::optional<std::uint64_t> points;  // how many will come, where that is known
+    std::optional<std::uint64_t> points;  // number to come, where that is known
     // The only counters that are to be shown; empty: all that there are.
     std::vector<Counter> columns;
     // Those that every format but JSON shows of these; empty: all. Not in files.
@@ -106,7 +106,7 @@ std::string_view parameter_of(const SweepFacts& sweep);
 // All keys that a sweep of any pattern may have: "op", "dlcm".
 std::vector<std::string_view> names_in_sweeps();
 
-// As they stand in files: one value for each member that is there, in a fixed order.
+// As in files: one value for each member that is there, in a fixed order.
 NamedValues values_of(const MachineFacts& machine);
 NamedValues values_of(const MeasuredDevice& device);
 NamedValues values_of(const SweepFacts& sweep);

@@ -35,7 +35,7 @@ Number natural_up_to(JsonView object, std::string_view what, std::string_view na
     if (!std::in_range<Number>(number)) complain(path_of(what, name), "a number of this size");
     return static_cast<Number>(number);
 }
-// NaN for null, as which a number that is not finite is written.
+// NaN for null: writers replace numbers that are not finite by null.
 double number_in(JsonView object, std::string_view what, std::string_view name) {
     const JsonView member = member_of(object, what, name);
     if (member.is_null()) return std::numeric_limits<double>::quiet_NaN();

@@ -98,7 +98,7 @@ struct Point {
     std::optional<Readings> measured;             // none: nothing was measured
     std::optional<Timing> timing;
     std::optional<LaunchSettings> launch;  // none: nothing was launched
-    std::string failure;                   // why this point failed; empty: it did not
+    std::string failure;                   // the reason for a failed point; empty: it did not fail
 };
 
 struct Warning {
@@ -136,7 +136,7 @@ struct LineFinding {
     std::vector<std::string> others = {};  // those that waste for the same cause
     std::string kernel = {};               // its short name; empty: not known
     std::string cause;                     // "strided"
-    std::string text;                      // why, a sentence or two
+    std::string text;                      // the reason, a sentence or two
     std::string fix;
     std::string
         like;  // the pattern of the catalog that it looks like: "stride --at 3"; may be empty

@@ -66,7 +66,7 @@ class DeviceBackend : public Backend {
         AccessSet accesses;
         Placement placement;
         bool was_prepared = false;
-        std::shared_future<void> check;  // of its data; goes on beside the next launches
+        std::shared_future<void> check;                // of its data; runs beside the next launches
         std::optional<Answer<Prediction>> prediction;  // likewise
     };
     struct Range;
@@ -108,7 +108,7 @@ class DeviceBackend : public Backend {
     DeviceCeilings ceilings_;
     HostStart start_;
     std::deque<Measured> batch_;  // elements stay where they are: predictions read them
-    std::string lost_;            // why nothing more can be measured; empty: it can
+    std::string lost_;            // the reason why nothing more can be measured; empty: it can
     bool have_counters_failed_ = false;
     std::vector<Warning> warnings_;  // that are not yet handed over
 };

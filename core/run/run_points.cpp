@@ -109,7 +109,7 @@ class Collected : public Delivery {
         keeping_.keep(point, is_replayed);
         sink_has_failed_ = false;
     }
-    // When the points before it have come.
+    // Adds a point after those before it.
     void add(const PlannedPoint& planned, const Point& point) {
         is_partial_ = is_partial_ || !point.failure.empty();
         if (point.measured) warn_of_mismatches(point);

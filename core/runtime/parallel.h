@@ -78,7 +78,7 @@ Answer<std::invoke_result_t<Work>> start_answer(Work work) {
     return Answer<std::invoke_result_t<Work>>(std::move(work));
 }
 
-// Work that goes on in another thread.
+// Work that runs in another thread.
 
 // Without free threads, the first caller of get() does the work, or it is not done at all.
 template <typename Work>

@@ -19,8 +19,8 @@ namespace coalprof {
 namespace {
 
 constexpr std::array ending_signals{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGALRM, SIGUSR1};
-// Signals of one wish: GNU timeout's two signals are microseconds apart, a second Ctrl-C of
-// somebody who waits in vain follows seconds after the first.
+// Signals of one wish: GNU timeout's two signals are microseconds apart, an impatient second Ctrl-C
+// follows seconds after the first.
 constexpr std::int64_t same_wish_nanoseconds = 2'000'000'000;
 
 std::atomic<int> caught{0};                       // threads other than the handler's look at it

@@ -59,7 +59,7 @@ class CodeFlow {
     std::vector<std::uint32_t> next_kept_;
 };
 
-// Where words would lie if those that a warp comes to together lay side by side.
+// The order of words if those that a warp reaches together were adjacent.
 class WordOrder {
  public:
     WarpAccess relaid(const WarpAccess& access) {

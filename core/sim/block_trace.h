@@ -39,9 +39,9 @@ struct BlockTraces {
     double kept_share = 1;   // of the events of the blocks
 };
 
-// Executes these blocks one after the other, each for itself. `mended`, by site: whose accesses
-// find their words side by side, in the order in which warps come to them, and no bank of shared
-// memory asked twice; empty: none.
+// Executes these blocks one after the other, each for itself. `mended`, by site: the accesses find
+// their words adjacent, in the order in which warps reach them, and no bank of shared memory asked
+// twice; empty: none.
 BlockTraces trace_blocks(const Code& code, const KernelLaunch& launch, const LaunchMemory& memory,
                          const Machine& machine, const std::vector<std::uint64_t>& blocks,
                          const std::vector<bool>& mended = {});

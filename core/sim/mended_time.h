@@ -14,8 +14,8 @@ struct SiteNeed {
     double bytes = 0;          // that warps need, each warp's once
 };
 
-// The launch if the words that `sites` reach lay side by side, in the order in which warps come to
-// them: simulated as the launch itself was. `needs`: by site.
+// The launch with the words that `sites` reach adjacent, in the order in which warps reach them,
+// simulated as the launch itself was. `needs`: by site.
 SimulatedTime mended_time(const Code& code, const KernelLaunch& launch, const LaunchMemory& memory,
                           const Machine& machine, const SimulatedLaunch& simulated,
                           const std::vector<SiteNeed>& needs,

@@ -33,7 +33,7 @@ struct MultiprocessorRates {
     double l1_queue = 0;     // of accesses that wait for L1
     double l2_queue = 0;     // of L1's misses
     double join_cycles = 0;  // within which stores to one line go together
-    double crowd = 0;        // how much longer a queue is that is busy half of the time
+    double crowd = 0;        // cycles more at half load of device memory
     std::uint32_t l1_lines = 0;
     std::uint32_t resident_blocks = 1;
     std::size_t cold_blocks = 0;  // whose hits do not count; 0: all count

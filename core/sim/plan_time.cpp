@@ -43,7 +43,7 @@ std::vector<PlannedAccess> accesses_of_warp(const Program& program, std::uint32_
     std::vector<PlannedAccess> order;
     std::uint32_t last_load = 0;
     const auto add = [&](std::uint32_t site, std::uint32_t element, bool is_load) {
-        // A place drawn at random stands for one that was loaded.
+        // A random place replaces a loaded one.
         const bool waits = !is_load || hashes_of(program.instructions[site].formula) > 0;
         order.push_back({.site = site, .element = element, .waits_for = waits ? last_load : 0});
         if (is_load) last_load = static_cast<std::uint32_t>(order.size());

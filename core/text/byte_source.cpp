@@ -60,7 +60,7 @@ class FileSource : public ByteSource {
           is_stopped_(std::move(is_stopped)) {
         struct stat status {};
         if (::fstat(descriptor_, &status) != 0) return;
-        // stdin may stand in the middle of a file that another program has read from.
+        // stdin may be in the middle of a file that another program has read from.
         if (S_ISREG(status.st_mode)) start_ = ::lseek(descriptor_, 0, SEEK_CUR);
     }
     ~FileSource() override {

@@ -41,8 +41,8 @@ std::string shell_word(std::string_view text);
 std::string shell_words(const std::vector<std::string>& words);
 std::string shell_words(std::string_view text);
 
-// The words of a command line but for these options: those without a value, and those with one,
-// which stands behind '=' or is the next word.
+// The words of a command line without these options: those without a value, and those with one,
+// which follows '=' or is the next word.
 std::vector<std::string> without_options(const std::vector<std::string>& words,
                                          std::initializer_list<std::string_view> flags,
                                          std::initializer_list<std::string_view> valued);

@@ -68,7 +68,7 @@ class OutputClaim {
     Files files_;
 };
 
-// Where something stands in a file, for messages that editors can follow: FILE:LINE:COLUMN.
+// A place in a file, for messages that editors can follow: FILE:LINE:COLUMN.
 
 struct FilePlace {
     std::uint32_t line = 1;
@@ -91,9 +91,9 @@ class PlaceFinder {
 // "FILE:LINE:COLUMN"
 std::string text_of(const std::string& file, const FilePlace& place);
 
-// A text that stands in a file, quoted or escaped as it may be there.
+// A text in a file, quoted or escaped as it may be there.
 struct TextPlace {
-    std::string file;               // as messages call it; empty: the text stands in no file
+    std::string file;               // its name in messages; empty: the text is in no file
     std::vector<FilePlace> places;  // of each byte of the text, and of its end
 
     bool is_in_file() const { return !file.empty(); }

@@ -27,7 +27,7 @@ class NameList {
     std::string told_;
 };
 
-// "a, b, c"; `text` says what stands for each.
+// "a, b, c"; `text` gives the text for each.
 template <typename Range, typename Text>
 requires(!std::convertible_to<Text, std::string_view>) std::string
     joined(const Range& range, Text text, std::string_view between = ", ") {

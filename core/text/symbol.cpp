@@ -16,7 +16,7 @@
 namespace coalprof {
 
 std::string demangled(const std::string& name) {
-    // Otherwise "a" were the type that it stands for in a symbol: "signed char".
+    // Otherwise "a" would become the type that it means in a symbol: "signed char".
     if (!name.starts_with("_Z")) return name;
     int status = 0;
     const std::unique_ptr<char, decltype(&std::free)> text(

@@ -12,7 +12,7 @@
 namespace coalprof {
 
 struct UnitStep {
-    double factor;  // how many of the base unit one of this is
+    double factor;  // number of base units
     std::string_view unit;
 };
 

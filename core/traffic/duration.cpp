@@ -120,7 +120,7 @@ void wait_in_turn(const Work& work, const Rates& rates, double& l2_seconds, doub
 // Bursts of device memory that a wave of loads waits for.
 struct WaveMisses {
     double mean = 0;  // for each L2 sector of the launch
-    double wave = 0;  // with those that are on their way when a load comes to them
+    double wave = 0;  // with those in flight when a load comes to them
 };
 WaveMisses misses_of(const Work& work) {
     // A burst of a plain stream brings two sectors. A warp that misses all of its sectors waits no

@@ -15,7 +15,7 @@ struct FewLines {
     double lines = 1;
     double stores = 0;         // of warps, to their elements
     double elements = 1;       // of a thread
-    double first = 1;          // how far warps that start with the launch fill the multiprocessor
+    double first = 1;          // filling of the multiprocessor by warps that start with the launch
     double waves = 1;          // at least one
     double block = 1;          // of 256 threads
     bool is_of_parts = false;  // of words

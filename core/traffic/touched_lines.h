@@ -25,7 +25,7 @@ class TouchedLines {
 
     std::array<LineTouched, warp_lanes> lines_;
     std::uint32_t count_ = 0;
-    // Where lines stand in lines_, from 1, by their hash; 0: free.
+    // Positions of lines in lines_, from 1, by their hash; 0: free.
     std::array<std::uint8_t, 2 * warp_lanes> slots_;
 };
 

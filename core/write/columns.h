@@ -46,7 +46,7 @@ std::vector<std::string> parameter_keys(const std::vector<Point>& points);
 // does where there is a grid.
 bool follows_from_others(std::string_view key, bool has_grid);
 
-// The whole number from 0 on that a parameter is.
+// The parameter's value if it is a whole number from 0 on.
 std::optional<std::uint64_t> natural_number(const Value& value);
 
 PrintedColumns columns_of(const ResultHead& head, const std::vector<Point>& points);

@@ -105,7 +105,7 @@ class CsvWriter : public ResultSink {
         }
     }
 
-    // A formula that has a name is known by it in its points; its text stands in the head.
+    // A formula with a name is identified by it in its points; its text is in the head.
     void put_origin(const OriginColumn& column, const Point& point) {
         const bool is_name = column.key == "formula_name";
         if (is_name || column.key == "formula") {

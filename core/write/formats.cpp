@@ -13,7 +13,7 @@
 
 namespace coalprof {
 
-// Each in a file of its own, NAME_writer.cpp.
+// Each in a separate file, NAME_writer.cpp.
 MakeWriter make_table, make_json, make_jsonl, make_csv, make_markdown, make_latex, make_openmetrics,
     make_plot, make_svg, make_html;
 

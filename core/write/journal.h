@@ -43,7 +43,7 @@ class Journal : public ResultSink {
     // Other journals of the same sweep, removed with this one when the result is complete.
     void supersede(std::vector<std::string> paths) { superseded_ = std::move(paths); }
 
-    // After begin(). A point that is replayed comes from the journal itself and is in it.
+    // After begin(). A replayed point is in the journal already.
     void keep(const Point& point, bool is_replayed);
     // True where an interrupted run leaves its points here.
     bool is_kept() const { return is_kept_; }

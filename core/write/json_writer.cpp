@@ -1,5 +1,5 @@
 // `json`: one document, schema coalprof/1. It is written as the points come, one a line, so the
-// status and the warnings, which are known last, stand at its end.
+// status and the warnings, which are known last, are at its end.
 #include "core/write/formats.h"
 #include "core/write/json_text.h"
 #include "core/write/point_json.h"

@@ -223,7 +223,7 @@ class PlotWriter : public ResultSink {
     std::size_t width_;
     TextBuffer text_;
     Curves curves_;
-    std::array<bool, 2> sides_{};  // whether there is a predicted, a measured curve
+    std::array<bool, 2> sides_{};  // there is a predicted, a measured curve
     bool has_bands_ = false;
 };
 

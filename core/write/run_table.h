@@ -10,7 +10,7 @@
 
 namespace coalprof {
 
-// Every other result, and a run that has no waste measured, goes on to `general`.
+// Every other result, and a run that has no waste measured, goes to `general`.
 std::unique_ptr<ResultSink> with_run_table(ByteSink& out, const TableStyle& style,
                                            std::unique_ptr<TableRenderer> renderer,
                                            std::unique_ptr<ResultSink> general);

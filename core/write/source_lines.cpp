@@ -64,7 +64,7 @@ std::vector<ListedSource> source_files(const ResultColumns& result) {
     std::vector<ListedSource> sources;
     std::map<std::pair<std::string, std::string>, std::size_t> known;
     for (std::size_t i = 0; i < result.names.size(); ++i) {
-        if (text_of(lines->values[i]) == "all") continue;  // a kernel that stands beside its lines
+        if (text_of(lines->values[i]) == "all") continue;  // a kernel, listed beside its lines
         const CodePlace place = code_place_of(&lines->values[i]);
         const std::string file = files ? text_of(files->values[i]) : std::string();
         const auto [at, is_new] = known.try_emplace({place.name, file}, sources.size());

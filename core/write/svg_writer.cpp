@@ -238,7 +238,7 @@ class SvgWriter : public ResultSink {
                     fmt::format("<circle class=\"f{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"2.6\"/>",
                                 curve.color, x, y);
         }
-        // Dashes of curves that lie upon each other stand beside each other.
+        // Dashes of curves that coincide are shown side by side.
         return fmt::format("<path class=\"{} s{}\" stroke-dashoffset=\"{:g}\" d=\"{}\"/>{}\n",
                            curve.is_measured ? "measured" : "predicted", curve.color,
                            4.5 * static_cast<double>(curve.color), path, marks);

@@ -15,7 +15,7 @@ struct TableStyle {
     bool ascii = false;            // no character above 127
     bool takes_columns = true;     // the command that writes it has --columns
     std::string name = {};         // of the file, without folder and suffix; empty: none
-    bool explains_all = false;     // why each number that is not there is not
+    bool explains_all = false;     // also the reason for each missing number
     FindPointWarp find_warp = {};  // for pages that draw a point
     FindSource find_source = {};   // for pages that show a program's lines
 };

@@ -33,7 +33,7 @@ class TextBuffer {
     }
     void put(std::uint64_t value);
     void put(std::int64_t value);
-    // Several parts, one behind the other.
+    // Several parts, one after the other.
     template <typename... Parts>
     requires(sizeof...(Parts) > 1) void put(const Parts&... parts) { (put(parts), ...); }
     // The shortest digits that read back as the same number; `value` must be finite.

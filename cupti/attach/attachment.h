@@ -153,7 +153,7 @@ class Attachment {
     RunningWork work_;
     StreamCaptures captures_;
     Patience patience_;
-    Clock::time_point ask_again_;  // whether kernels have ended
+    Clock::time_point ask_again_;  // time to ask again if kernels have ended
     bool has_told_of_waiting_ = false;
     LaunchTurn turn_;
     SeenLaunch counting_;  // the launch that is counted

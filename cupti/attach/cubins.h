@@ -1,5 +1,5 @@
-// The machine code that a program loads, as far as it has one function: the source line of each
-// instruction stands in it.
+// The machine code that a program loads, as far as it has one function: it contains the source line
+// of each instruction.
 #pragma once
 
 #include <cstddef>

@@ -45,7 +45,7 @@ class KernelTimes {
  public:
     explicit KernelTimes(const ActivityApi& api) : api_(api) {}
 
-    // From now on kernels are recorded. Buffers come to `completed`, which is to hand them to
+    // From now on kernels are recorded. Buffers come to `completed`, which must pass them to
     // read(). Throws CountersError where CUPTI refuses.
     void start(CUpti_BuffersCallbackRequestFunc requested,
                CUpti_BuffersCallbackCompleteFunc completed);

@@ -39,7 +39,7 @@ struct WrongResult {
     Index differing_bits = 0;
 };
 
-// Of a block that reads clocks: cycles of its multiprocessor.
+// For a block that reads clocks: cycles of its multiprocessor.
 struct ClockRecord {
     Index begin = 0;
     Index end = 0;

@@ -21,7 +21,7 @@ __device__ __forceinline__ void record(ClockRecord* const records, const Index b
     records[blockIdx.x] = {begin, end, nanoseconds() - begun_nanoseconds, multiprocessor};
 }
 
-// Cells that lie `step` bytes apart: each holds the address of the next one, the last that of the
+// Cells `step` bytes from each other: each holds the address of the next one, the last that of the
 // first.
 extern "C" __global__ void coalprof_link(const Index cells, const Index step, const Index count) {
     const Index k = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -38,8 +38,8 @@ COALPROF_FOLLOW(follow_l1, "ld.global.ca.u64 %0, [%0];")
 COALPROF_FOLLOW(follow_l2, "ld.global.cg.u64 %0, [%0];")
 COALPROF_FOLLOW(follow_shared, "ld.shared.u64 %0, [%0];")
 
-// One thread of each block follows the cells, from a place of its own, `before` loads ahead of
-// those that are timed.
+// One thread of each block follows the cells, from a different place, `before` loads ahead of those
+// that are timed.
 #define COALPROF_CHASE(name, follow)                                                            \
     extern "C" __global__ void name(const Index cells, const Index step, const Index count,     \
                                     const Index before, const Index loads, const Index nothing, \
@@ -78,7 +78,7 @@ extern "C" __global__ void coalprof_depend(const Index instructions, const float
     if (value == 1) records[0].begin = 0;
 }
 
-// All multiprocessors compute for so many cycles.
+// All multiprocessors compute for `duration` cycles.
 extern "C" __global__ void coalprof_compute(const Index duration, const float factor,
                                             ClockRecord* const records) {
     float value = factor;
@@ -93,8 +93,8 @@ extern "C" __global__ void coalprof_compute(const Index duration, const float fa
     if (value == 1) records[0].begin = 0;
 }
 
-// What one block, which has a multiprocessor for itself, gets from L2: `apart` bytes from thread to
-// thread, over and over within `bytes`, a power of two.
+// The bytes that one block, alone on a multiprocessor, gets from L2: `apart` bytes from thread to
+// thread, again and again within `bytes`, a power of two.
 template <typename Cell>
 __device__ __forceinline__ void fetch(const char* const cells, const Index apart, const Index bytes,
                                       const Index rounds, const Word nothing,

@@ -26,7 +26,7 @@ constexpr Rules of(int minor) {
     rules.transactions = {.request_lanes = {32, 16, 8}};
     rules.l1_loads = {.keeps_ca = true, .keeps_cs = true, .by_default = true, .fetch_bytes = 128};
     rules.source = guide_4;
-    // The guide says that most 16-byte accesses conflict once; the extra pass stands for that.
+    // The guide says that most 16-byte accesses conflict once, hence the extra pass.
     rules.shared = {.extra_passes = 1, .source = guide_4};
     rules.constant = {.source = guide_4};
     rules.local = {.source = guide_4};

@@ -218,7 +218,7 @@ int add_file(const char* release, void* theirs, int kind, const char* path) {
     return call_linker(release, "AddFile", theirs, kind, path);
 }
 
-// The second link, of the PTX that the first comes to.
+// The second link, of the first one's PTX.
 bool complete_beside(const char* release, Link& link) {
     std::size_t size = 0;
     if (call_linker(release, "Complete", link.to_ptx) != success ||
