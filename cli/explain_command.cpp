@@ -174,10 +174,10 @@ DrawnWarps explain_kernel(const CLI::App& app, ExplainCommand command, const Mac
             "for example coalprof explain kernel FILE --line 42 --grid 64 --block 256");
     command.kernel.file = command.formula.text;
     const std::string grid = command.sweep.text_of("grid");
-    const std::string block =
-        app.count("--block") > 0 ? command.sweep.text_of("block") : std::string();
     const std::string bytes = read_ptx_source(command.kernel.file);
-    require_launch(command.kernel, bytes, machine, command.kernel_name, grid, block);
+    const std::string block =
+        block_of_launch(command.kernel, bytes, machine, command.kernel_name, grid,
+                        app.count("--block") > 0 ? command.sweep.text_of("block") : std::string());
     const std::vector<KernelChoice> choices = choices_of(kernel_axes(command.kernel, grid, block));
     if (choices.size() != 1)
         throw UsageError("explain kernel: one warp is drawn, so one launch is needed",

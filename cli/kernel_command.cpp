@@ -100,22 +100,26 @@ std::vector<std::string> list_items(const std::string& text) {
     return items;
 }
 
+// A list of one value for each kernel is no sweep.
+std::vector<std::string> each_its_own(const std::vector<std::string>& values, std::size_t kernels) {
+    if (kernels < 2 || values.size() != 1) return values;
+    std::vector<std::string> each = list_items(values.front());
+    return each.size() == kernels ? each : values;
+}
+
 std::vector<LaunchedKernel> launched_kernels(const KernelCommand& command, std::string_view bytes,
                                              const Machine& machine) {
     std::vector<std::string> names = command.names;
     if (names.empty() && !command.output.view.best.empty())
         names = KernelFile(command.kernel, bytes, machine).all_names();
     if (names.empty()) names.emplace_back();
-    std::vector<std::string> grids = command.grids;
-    // A list of one grid for each kernel is no sweep.
-    if (names.size() > 1 && grids.size() == 1 && grids.front().find(',') != std::string::npos)
-        if (std::vector<std::string> each = list_items(grids.front()); each.size() == names.size())
-            grids = std::move(each);
+    const std::vector<std::string> grids = each_its_own(command.grids, names.size());
+    const std::vector<std::string> blocks = each_its_own(command.blocks, names.size());
     std::vector<LaunchedKernel> kernels;
     for (std::size_t i = 0; i < names.size(); ++i) {
         const std::string grid = value_of(grids, i, names.size(), "--grid");
-        const std::string block = value_of(command.blocks, i, names.size(), "--block");
-        require_launch(command.kernel, bytes, machine, names[i], grid, block);
+        const std::string block = block_of_launch(command.kernel, bytes, machine, names[i], grid,
+                                                  value_of(blocks, i, names.size(), "--block"));
         KernelAxes axes = kernel_axes(command.kernel, grid, block);
         std::vector<KernelChoice> choices = choices_of(axes);
         kernels.push_back({names[i], std::move(axes), std::move(choices)});
@@ -196,6 +200,7 @@ class KernelRun {
             predict_choice(kernel.code, kernel.parameter_names, choice, machine, options_);
         if (!is_one_) result = as_one_point(std::move(result), choice.swept);
         for (const Point& point : result.points) sink_.point(point);
+        if (!result.points.front().failure.empty()) tail_.status = Status::partial;
         if (addresses_) save(*addresses_, result);
         std::ranges::move(result.findings, std::back_inserter(tail_.findings));
         std::ranges::move(result.warnings, std::back_inserter(tail_.warnings));
@@ -239,7 +244,7 @@ ExitCode run_kernel_command(const KernelCommand& command, const Invocation& invo
     const ResultTail tail = run.run(machines, kernels);
     sink.finish(tail);
     if (tail.status == Status::interrupted) throw Stopped{};
-    return budgeted.judged(viewed.found_best() ? ExitCode::done : ExitCode::environment);
+    return budgeted.judged(viewed.found_best() ? exit_code_of(tail.status) : ExitCode::environment);
 }
 
 }  // namespace

@@ -154,15 +154,20 @@ std::string KernelFile::list() const {
     return text;
 }
 
-void require_launch(const KernelOptions& options, std::string_view bytes, const Machine& machine,
-                    const std::string& name, const std::string& grid, const std::string& block) {
+std::string block_of_launch(const KernelOptions& options, std::string_view bytes,
+                            const Machine& machine, const std::string& name,
+                            const std::string& grid, const std::string& block) {
+    if (!grid.empty() && !block.empty()) return block;
+    const KernelFile::Kernel kernel = KernelFile(options, bytes, machine).kernel(name);
+    const Dimensions required = required_block(kernel.code);
     std::vector<MissingArgument> missing;
     if (grid.empty()) missing.push_back({"--grid", "--grid", "4096"});
-    if (block.empty()) missing.push_back({"--block", "--block", "256"});
-    if (missing.empty()) return;
-    const KernelFile::Kernel kernel = KernelFile(options, bytes, machine).kernel(name);
-    require_nothing_missing(
-        kernel.code, {.typed = options.arguments, .known_names = kernel.parameter_names}, missing);
+    if (block.empty() && required.count() == 0) missing.push_back({"--block", "--block", "256"});
+    if (!missing.empty())
+        require_nothing_missing(kernel.code,
+                                {.typed = options.arguments, .known_names = kernel.parameter_names},
+                                missing);
+    return block.empty() ? text_of(required) : block;
 }
 
 KernelAxes kernel_axes(const KernelOptions& options, const std::string& grid,

@@ -53,10 +53,11 @@ class KernelFile {
     std::vector<PtxModule> modules_;  // their views point into it
 };
 
-// Throws UsageError where grid or block is not given: all that the kernel's launch lacks, with a
-// command that has it.
-void require_launch(const KernelOptions& options, std::string_view bytes, const Machine& machine,
-                    const std::string& name, const std::string& grid, const std::string& block);
+// The block as it was given, or the only one that the kernel was compiled for. Throws UsageError
+// where grid or block is not given: all that the kernel's launch lacks, with a command that has it.
+std::string block_of_launch(const KernelOptions& options, std::string_view bytes,
+                            const Machine& machine, const std::string& name,
+                            const std::string& grid, const std::string& block);
 // Reads grids, blocks and arguments of the launches. Throws UsageError where one does not fit.
 KernelAxes kernel_axes(const KernelOptions& options, const std::string& grid,
                        const std::string& block);

@@ -5,6 +5,7 @@
 #include "core/text/describe.h"
 #include "core/text/error.h"
 #include "core/text/number.h"
+#include "core/text/range.h"
 #include "fmt/format.h"
 
 namespace coalprof {
@@ -35,6 +36,20 @@ std::vector<std::uint64_t> read_shape(std::string_view text) {
     return shape;
 }
 
+// Leaves in `data` as many elements as the header says: other arrays may follow.
+void take_elements(NpyArray& array, const std::string& path) {
+    std::uint64_t elements = 1;
+    for (const std::uint64_t extent : array.shape)
+        elements = saturating_product({elements, extent});
+    const std::uint64_t size_bytes = saturating_product({elements, array.element_bytes});
+    if (size_bytes > array.data.size())
+        throw UsageError(fmt::format(
+            "{}: it was cut: its header says {} elements of {} bytes, and "
+            "{} follow",
+            shown(path), elements, array.element_bytes, array.data.size() / array.element_bytes));
+    array.data = array.data.substr(0, size_bytes);
+}
+
 }  // namespace
 
 bool is_npy(std::string_view bytes) { return bytes.starts_with(magic); }
@@ -58,8 +73,10 @@ NpyArray read_npy(std::string_view bytes, const std::string& path) {
     if (!is_plain || size.status != NumberStatus::ok || size.value == 0 || size.value > 16)
         throw UsageError(
             fmt::format("{}: its elements are no plain little-endian numbers", shown(path)));
-    return {type[2], static_cast<std::uint32_t>(size.value),
-            read_shape(value_of_key(header, "'shape'")), bytes.substr(begin)};
+    NpyArray array{type[2], static_cast<std::uint32_t>(size.value),
+                   read_shape(value_of_key(header, "'shape'")), bytes.substr(begin)};
+    take_elements(array, path);
+    return array;
 }
 
 std::vector<std::int64_t> integers_in(const NpyArray& array, const std::string& path) {

@@ -86,6 +86,7 @@ class BudgetJudge : public ResultSink {
     };
     void look_up_facts(const Point& point, const InstructionResult* instruction);
     bool holds_at(std::size_t budget);
+    void look_at_failure(const Point& point);
     void judge_all(const Point& point, const InstructionResult* instruction);
     void explain(GateFinding& finding) const;
     std::string why_nowhere(std::size_t budget) const;

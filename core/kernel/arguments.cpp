@@ -176,7 +176,7 @@ class Binder {
 
     // "f32[1024]", "f32[1024]=iota", "@col.npy", "i32[1024]=@raw.bin"
     void take_array(std::size_t at, const std::string& value) {
-        LaunchArray array{.name = name_of(at), .base = base_of(at)};
+        LaunchArray array{.name = name_of(at), .base = base_of(at), .is_alone = true};
         if (value.starts_with('@')) {
             const bool is_pointer = code_.parameters[at].size_bytes == 8 && code_.is_address[at];
             ArrayFile file =
@@ -186,6 +186,8 @@ class Binder {
                 return;
             }
             require_width(at, file);
+            const auto kind = kind_of(at);
+            require_numbers(file, kind ? kind->bytes : code_.widest_bytes[at]);
             array.size_bytes = file.size_bytes;
             array.contents = std::move(file.contents);
         } else {
@@ -210,6 +212,18 @@ class Binder {
                         name_of(at), file.kind->kind, 8 * widest,
                         file.size_bytes / file.kind->bytes));
     }
+    // Text may be meant where elements are bytes.
+    void require_numbers(const ArrayFile& file, std::uint32_t bytes) const {
+        if (bytes <= 1) return;
+        const bool is_whole = file.size_bytes % bytes == 0;
+        if (!file.is_text && is_whole) return;
+        throw UsageError(
+            fmt::format("{}: elements have {} bytes, and the file holds {}", option_, bytes,
+                        file.is_text
+                            ? std::string("text, no numbers in binary")
+                            : fmt::format("{} bytes, no whole number of them", file.size_bytes)),
+            "numpy.save and numpy.ndarray.tofile write what is read here; bytes are u8[N]=@FILE");
+    }
     void describe_array(LaunchArray& array, const std::string& value) const {
         const std::size_t open = value.find('[');
         const std::size_t close = value.find(']', open);
@@ -228,9 +242,13 @@ class Binder {
         }
         ArrayFile file =
             contents_of_file(rest.substr(2), kind_of_type(value.substr(0, open)), option_);
-        if (file.size_bytes < array.size_bytes)
-            throw UsageError(fmt::format("{}: the file holds {} bytes, the array {}", option_,
-                                         file.size_bytes, array.size_bytes));
+        require_numbers(file, kind.bytes);
+        if (file.size_bytes != array.size_bytes)
+            throw UsageError(
+                fmt::format("{}: the file holds {} elements, the array {}", option_,
+                            file.size_bytes / kind.bytes, elements),
+                fmt::format("for all of them: --arg {}={}[{}]{}", array.name, value.substr(0, open),
+                            file.size_bytes / kind.bytes, rest));
         array.contents = std::move(file.contents);
     }
     // A structure, from a file.
@@ -290,9 +308,10 @@ class Binder {
     }
     // Adds an array for a pointer that was not described, or that a structure's bytes contain.
     void add_array(std::size_t at) {
-        LaunchArray array{.name = name_of(at), .base = base_of(at)};
+        LaunchArray array{.name = name_of(at), .base = base_of(at), .is_alone = true};
         if (is_in_bytes(at)) {
             std::memcpy(&array.base, &bound_.launch.parameters[code_.parameter_offsets[at]], 8);
+            array.is_alone = false;
             const bool is_known =
                 std::ranges::any_of(bound_.memory.arrays(),
                                     [&](const LaunchArray& one) { return one.base == array.base; });

@@ -106,6 +106,15 @@ class FileBytes : public ArrayContents {
     std::size_t begin_;
 };
 
+// Numbers in binary have bytes below a blank soon.
+bool holds_text(std::string_view bytes) {
+    constexpr std::size_t enough = 4096;
+    return std::ranges::none_of(bytes.substr(0, enough), [](char c) {
+        const auto byte = static_cast<unsigned char>(c);
+        return (byte < ' ' && (byte < '\t' || byte > '\r')) || byte == 0x7F;
+    });
+}
+
 double real_of(std::uint64_t bits, ElementKind kind) {
     if (kind.kind == 'f')
         return kind.bytes == 4 ? std::bit_cast<float>(static_cast<std::uint32_t>(bits))
@@ -232,14 +241,22 @@ ArrayFile contents_of_file(const std::string& path, const std::optional<ElementK
         throw UsageError(
             fmt::format("{}: it holds more than {} MiB", shown(path), most_file_bytes >> 20),
             "a smaller array shows the same");
+    const auto require_elements = [&](std::uint64_t size_bytes) {
+        if (size_bytes == 0)
+            throw UsageError(fmt::format("{}: {} holds no elements", option, shown(path)));
+        return size_bytes;
+    };
     if (!is_npy(*bytes)) {
-        const std::uint64_t size_bytes = bytes->size();
-        return {.contents = contents_of_bytes(std::move(*bytes)), .size_bytes = size_bytes};
+        const std::uint64_t size_bytes = require_elements(bytes->size());
+        const bool is_text = holds_text(*bytes);
+        return {.contents = contents_of_bytes(std::move(*bytes)),
+                .size_bytes = size_bytes,
+                .is_text = is_text};
     }
     const NpyArray npy = read_npy(*bytes, path);
     const ElementKind kind{npy.kind, npy.element_bytes};
-    const std::uint64_t size_bytes = npy.data.size();
-    const std::size_t begin = bytes->size() - size_bytes;
+    const std::uint64_t size_bytes = require_elements(npy.data.size());
+    const auto begin = static_cast<std::size_t>(npy.data.data() - bytes->data());
     ArrayFile file{std::make_shared<FileBytes>(std::move(*bytes), begin), size_bytes, kind};
     if (!wanted || (kind.kind == wanted->kind && kind.bytes == wanted->bytes)) return file;
     return {.contents = std::make_shared<ConvertedFile>(file, kind, *wanted, option),

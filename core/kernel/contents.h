@@ -25,6 +25,7 @@ struct ArrayFile {
     std::shared_ptr<const ArrayContents> contents;
     std::uint64_t size_bytes = 0;
     std::optional<ElementKind> kind = {};  // of a .npy file that was not converted
+    bool is_text = false;                  // which few mean as numbers
 };
 // "int64", as NumPy calls it.
 std::string dtype_of(ElementKind kind);

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/explain/explanation.h"
+#include "core/lines/line_findings.h"
 #include "core/sim/mended_time.h"
 
 namespace coalprof {
@@ -38,7 +39,9 @@ class FindingPrices {
     void price(LineFinding& finding) const {
         std::vector<std::uint32_t> sites = sites_of(finding);
         if (finding.cause == name_of(Cause::misaligned)) {
-            std::erase_if(sites, [&](std::uint32_t one) { return has_neighbours(one, sites); });
+            std::erase_if(sites, [&](std::uint32_t one) {
+                return has_neighbours(one, sites) && !has_uneven_rows(one);
+            });
             if (sites.empty()) return say_neighbours(finding);
         }
         const bool is_simulated = !sites.empty() && std::ranges::none_of(sites, [&](auto site) {
@@ -68,8 +71,13 @@ class FindingPrices {
     std::set<std::uint64_t> places_of(std::uint32_t site) const {
         std::set<std::uint64_t> places;
         for (const SampledWarp& one : counts_[site].samples)
-            places.insert(shape_of(one.access).misaligned_bytes());
+            places.insert(place_in_sector(one.access));
         return places;
+    }
+    // Of rows that would all begin at a multiple of 32 bytes if they were padded.
+    bool has_uneven_rows(std::uint32_t site) const {
+        const std::set<std::uint64_t> places = places_of(site);
+        return places.size() > 1 && places.contains(0);
     }
     // a[i-1] beside a[i]: aligning one of them moves the other.
     bool has_neighbours(std::uint32_t site, const std::vector<std::uint32_t>& sites) const {

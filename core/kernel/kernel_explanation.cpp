@@ -72,7 +72,7 @@ NamedWarp named_warp(const WarpAccess& warp, const PtxSite& site) {
     const std::uint64_t address =
         warp.addresses[static_cast<std::size_t>(std::countr_zero(warp.active_lanes))];
     if (site.array.empty() || warp.space != Space::global || address < first_array) return named;
-    named.first_address = address - (address - first_array) % array_distance;
+    named.first_address = std::min(address, array_base(address));
     named.element_bytes = std::max(1u, warp.width_bytes / elements_of(site));
     return named;
 }

@@ -100,6 +100,10 @@ std::string swept_key(const KernelAxes& axes) {
     return keys.empty() ? "line" : grid_follows ? "block" : keys.front();
 }
 
+Dimensions required_block(const Code& code) {
+    return {code.required_block[0], code.required_block[1], code.required_block[2]};
+}
+
 void require_possible(const Code& code, const KernelChoice& choice, const Machine& machine) {
     const auto threads = static_cast<std::uint32_t>(choice.block.count());
     std::vector<std::string> found = launch_obstacles(
@@ -107,6 +111,10 @@ void require_possible(const Code& code, const KernelChoice& choice, const Machin
     if (code.most_threads != 0 && threads > code.most_threads)
         found.push_back(fmt::format("the kernel was compiled for blocks of {} threads at most",
                                     code.most_threads));
+    const Dimensions required = required_block(code);
+    if (required.count() != 0 && !(choice.block == required))
+        found.push_back(
+            fmt::format("the kernel was compiled for --block {} and no other", text_of(required)));
     if (!found.empty())
         throw UsageError(fmt::format("{} cannot run {} with --grid {} --block {}: {}", machine.name,
                                      shown(kernel_name(code.kernel)), text_of(choice.grid),

@@ -39,6 +39,8 @@ std::vector<KernelChoice> choices_of(const KernelAxes& axes);
 // The key that varies first; "line" where there is one launch.
 std::string swept_key(const KernelAxes& axes);
 
+// The only one that the kernel was compiled for; of 0 threads: there is none such.
+Dimensions required_block(const Code& code);
 // Throws UsageError where the machine refuses the launch.
 void require_possible(const Code& code, const KernelChoice& choice, const Machine& machine);
 // Throws UsageError where arguments do not fit.

@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "core/kernel/finding_savings.h"
+#include "core/kernel/kernel_faults.h"
 #include "core/kernel/sampled_readings.h"
 #include "core/lines/line_findings.h"
 #include "core/lines/line_points.h"
@@ -22,13 +23,16 @@
 namespace coalprof {
 namespace {
 
-// Instructions of one line that ask for memory in the same way are one, as unrolled loops have
-// them.
+// Instructions of one line that ask for memory in the same way are one, as unrolled loops and
+// functions that are called twice have them.
 using Key =
     std::tuple<SourceLine, SourceLine, std::string, Space, AccessKind, std::uint32_t, std::string>;
 Key key_of(const PtxSite& site) {
-    return {site.source, site.inlined_at,  site.instruction, site.space,
-            site.kind,   site.width_bytes, site.array};
+    // Of the toolkit's code the place where it was inlined is the line.
+    return {site.source,      is_of_toolkit(site.source) ? site.inlined_at : SourceLine{},
+            site.instruction, site.space,
+            site.kind,        site.width_bytes,
+            site.array};
 }
 
 struct Line {
@@ -65,79 +69,10 @@ std::vector<Line> lines_of(const Code& code, const Machine& machine,
             .passes = of.shared.wavefronts,
             .ideal_passes = of.shared.ideal_wavefronts};
         line.summary.samples = of.warps_kept();
+        line.summary.walks = of.walks;
         all.push_back(std::move(line));
     }
     return all;
-}
-
-std::string_view why(KernelFault::Kind kind) {
-    switch (kind) {
-        case KernelFault::Kind::out_of_bounds:
-            return "lies outside its array";
-        case KernelFault::Kind::no_memory:
-            return "lies in no array: a null pointer, or one that was never set";
-        case KernelFault::Kind::misaligned:
-            return "is no multiple of the access's width: a GPU stops the kernel there";
-        case KernelFault::Kind::shared_bounds:
-            return "lies outside the block's shared memory";
-        default:
-            return "";
-    }
-}
-
-std::string_view mend(KernelFault::Kind kind) {
-    switch (kind) {
-        case KernelFault::Kind::no_memory:
-            return "give the pointer an array (--arg), or test it before it is followed.";
-        case KernelFault::Kind::misaligned:
-            return "begin at a multiple of the width, or access narrower elements.";
-        case KernelFault::Kind::shared_bounds:
-            return "check the index, or give the block more shared memory (--shared).";
-        default:
-            return "check the index against the array's end, or give the array its true size.";
-    }
-}
-
-// "element 1000 of array x"; an address where the array is not known.
-std::string reached_text(const Code& code, const KernelFault& fault) {
-    if (fault.array.empty() || fault.address < first_array)
-        return fmt::format(
-            "address {:#x}{}", fault.address,
-            fault.array.empty() ? std::string() : " of array " + printable(fault.array));
-    const std::uint64_t offset = (fault.address - first_array) % array_distance;
-    return fmt::format(
-        "element {} of array {}",
-        offset / std::max<std::uint64_t>(1, code.instructions[fault.instruction].type.bytes()),
-        printable(fault.array));
-}
-
-// Unintended behaviour, listed before waste.
-std::vector<LineFinding> faults_of(const Code& code, const ExecutionNotes& notes) {
-    std::vector<LineFinding> findings;
-    for (const KernelFault& fault : notes.faults) {
-        const CodeStatement& statement =
-            code.statements[code.instructions[fault.instruction].statement];
-        const std::string place = place_text(statement.source);
-        const std::string who = fmt::format("thread ({}, {}, {}) of block ({}, {}, {})",
-                                            fault.thread[0], fault.thread[1], fault.thread[2],
-                                            fault.block[0], fault.block[1], fault.block[2]);
-        LineFinding finding{.point = place.empty() ? short_kernel_name(code.kernel) : place,
-                            .cause = "fault",
-                            .text = {},
-                            .fix = {},
-                            .like = {}};
-        if (fault.kind == KernelFault::Kind::trap) {
-            finding.text = fmt::format("'{}': {} comes to a trap: an assertion that does not hold.",
-                                       statement.text, who);
-            finding.fix = "look at what is asserted there.";
-        } else {
-            finding.text = fmt::format("'{}': {} asks for {}, which {}.", statement.text, who,
-                                       reached_text(code, fault), why(fault.kind));
-            finding.fix = mend(fault.kind);
-        }
-        findings.push_back(std::move(finding));
-    }
-    return findings;
 }
 
 // Requests of the kernel that are not counted: each kind once.
@@ -232,7 +167,11 @@ KernelResult points_of_kernel(const Code& code, const KernelLaunch& launch, cons
     result.warps.emplace_back();
     std::vector<LineSummary> summaries;
     for (const Line& line : lines) summaries.push_back(line.summary);
-    result.findings = faults_of(code, notes);
+    result.findings = findings_of_faults(code, launch, machine, notes);
+    if (!result.findings.empty())
+        result.points.front().failure =
+            fmt::format("a GPU stops this launch at {}: no time is predicted for it",
+                        result.findings.front().point);
     const std::vector<LineReport> reports = report_lines(summaries, {});
     LinePoints maker;
     std::vector<std::string> names;
@@ -312,10 +251,14 @@ KernelResult predict_kernel(const Code& code, const KernelLaunch& launch, Launch
     // A large program gets few: all sinks together may not take much memory.
     const std::size_t samples =
         std::clamp<std::size_t>(16384 / (code.sites.size() + 1), 4, most_samples);
+    const bool finds_size = code.uses_dynamic_shared && launch.dynamic_shared_bytes == 0;
+    KernelLaunch executed = launch;
+    if (finds_size) executed.dynamic_shared_bytes = most_dynamic_shared(code, machine);
     const Execution execution =
-        execute(code, launch, memory, options.limits, options.threads, [&]() -> AccessSink& {
+        execute(code, executed, memory, options.limits, options.threads, [&]() -> AccessSink& {
             return sinks.emplace_back(machine, code.sites.size(), samples, launch, at_once);
         });
+    if (finds_size) require_shared_size(code, execution.notes);
     const bool is_sample = execution.sampled_blocks != 0;
     if (is_sample) sinks.erase(sinks.begin(), sinks.end() - std::ptrdiff_t{sample_groups});
     std::vector<SiteCounts> counts(code.sites.size());
@@ -332,8 +275,13 @@ KernelResult predict_kernel(const Code& code, const KernelLaunch& launch, Launch
             groups.push_back(readings_of(code, machine, one.counter.counts(), result.sites[i]));
         extrapolate(result.points[i], groups, scale);
     }
-    const auto simulated =
-        add_time(code, launch, memory, machine, sinks, counts, scale, result.points.front());
+    Point& kernel = result.points.front();
+    std::optional<SimulatedLaunch> simulated;
+    if (kernel.failure.empty())
+        simulated = add_time(code, launch, memory, machine, sinks, counts, scale, kernel);
+    else
+        kernel.predicted[Counter::duration_seconds] =
+            Unavailable{"a GPU stops the launch before its end"};
     if (simulated && options.prices_findings)
         price_findings(result, {code, launch, memory, machine, *simulated}, counts, scale);
     if (is_sample)

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "core/access/lane_set.h"
 #include "core/count/set_counts.h"
 
 namespace coalprof {
@@ -51,6 +52,19 @@ bool is_moved_by_lines(const WarpAccess& access, const WarpAccess& before) {
     return differ == 0;
 }
 
+// Whether each lane is as little beyond its last place as the others: in a loop over elements that
+// lie side by side, unrolled or not.
+bool goes_on(const WarpAccess& access, const WarpAccess& before) {
+    if (access.active_lanes == 0 || (access.active_lanes & ~before.active_lanes) != 0) return false;
+    const auto first = static_cast<std::uint32_t>(std::countr_zero(access.active_lanes));
+    const std::uint64_t by = access.addresses[first] - before.addresses[first];
+    bool all = by > 0 && by <= period_bytes;
+    each_lane(access.active_lanes, [&](std::uint32_t lane) {
+        all = all && access.addresses[lane] - before.addresses[lane] == by;
+    });
+    return all;
+}
+
 std::uint64_t mixed(std::uint64_t number) {
     number = (number ^ number >> 30) * 0xBF58'476D'1CE4'E5B9ull;
     number = (number ^ number >> 27) * 0x94D0'49BB'1331'11EBull;
@@ -89,6 +103,7 @@ void say_why_unknown(Readings& readings) {
 void SiteCounts::add(const SiteCounts& other, std::size_t most) {
     warps += other.warps;
     lanes += other.lanes;
+    walks += other.walks;
     add_accesses(other, 1);
     if (other.warps != 0) space = other.space;
     for (const SampledWarp& one : other.samples) keep(one, most);
@@ -151,7 +166,8 @@ SiteCounter::SiteCounter(const Machine& machine, std::size_t sites, std::size_t 
       samples_(samples),
       kept_(sites),
       attempt_(sites),
-      last_(sites) {}
+      last_(sites),
+      previous_(sites) {}
 
 SiteCounts& SiteCounter::attempt(std::uint32_t site) {
     SiteCounts& counts = attempt_[site];
@@ -167,6 +183,10 @@ void SiteCounter::take(std::uint32_t site, Space space, const WarpAccess& access
     counts.warps += blocks;
     counts.lanes += blocks * static_cast<std::uint64_t>(std::popcount(access.active_lanes));
     sample(counts, access, growth, box);
+    if (space == Space::global && blocks == 1) {
+        counts.walks += goes_on(access, previous_[site]) ? 1 : 0;
+        previous_[site] = access;
+    }
     const bool is_hashed = space == Space::global && !is_load_or_store(access.kind);
     if (is_hashed && blocks <= most_hashed_blocks) return count_each(site, access, growth, box);
     if (space == Space::local || grows_by_lines(growth))

@@ -29,6 +29,7 @@ struct SampledWarp {
 struct SiteCounts {
     std::uint64_t warps = 0;  // that had a lane to serve
     std::uint64_t lanes = 0;  // active, over all of them
+    std::uint64_t walks = 0;  // warps whose lanes each went on from where they were
     GlobalCounts global;
     TransactionCounts transactions;
     SharedCounts shared;
@@ -83,6 +84,7 @@ class SiteCounter : public AccessSink {
         SiteCounts counts;
     };
     std::vector<Counted> last_;
+    std::vector<WarpAccess> previous_;  // of each site, of global memory, block by block
 };
 
 }  // namespace coalprof

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <map>
 #include <set>
@@ -110,14 +111,16 @@ std::optional<std::string> mend_of_rows(const LineSummary& line) {
         const WarpShape shape = shape_of(warp);
         if (shape.runs != 1 || shape.active_lanes < 2) continue;
         starts.insert(shape.first_byte);
-        places.insert(shape.misaligned_bytes());
+        places.insert(place_in_sector(warp));
     }
     if (places.size() < 2) return std::nullopt;
     const std::uint64_t width = std::max(1u, line.site.width_bytes);
     const std::uint64_t pitch = pitch_of(starts, warp_lanes * width);
     if (pitch == 0)
-        return "Warps begin at different places in sectors, which no shift of all of them mends: "
-               "let each stretch begin at a multiple of 32 bytes.";
+        return fmt::format(
+            "Warps begin at different places in their sectors, so no shift aligns all of them: pad "
+            "rows to a multiple of 32 bytes ({} elements), and let the first begin at one.",
+            std::max<std::uint64_t>(1, sector_bytes / width));
     const std::uint64_t wider = (pitch + sector_bytes - 1) / sector_bytes * sector_bytes;
     return fmt::format(
         "Rows lie {} bytes apart, so no shift aligns all of them: let them lie {} bytes apart ({} "
@@ -248,6 +251,22 @@ struct Caused {
     LineFinding finding;
 };
 
+// Lanes that each walk through their own part of an array, as rows of a sparse matrix.
+void mend_of_walks(const LineSummary& line, LineFinding& finding) {
+    finding.text =
+        "Each lane walks through a stretch of its own, so a warp reaches as many places as it has "
+        "lanes.";
+    const double idle = warp_lanes - static_cast<double>(line.totals.lanes) /
+                                         static_cast<double>(line.totals.executed);
+    if (idle >= 4)
+        finding.text += fmt::format(
+            " Stretches end at different times: {:.0f} of 32 lanes are idle on average.", idle);
+    finding.fix =
+        "Let the lanes of a warp take neighbouring elements of one stretch (of a sparse matrix: a "
+        "warp for each row), or store the elements so that those of neighbouring lanes lie side by "
+        "side.";
+}
+
 std::optional<Caused> cause_of(const LineReport& report, const std::string& point,
                                const Machine& machine) {
     if (report.wasted_share < least_wasted_share) return std::nullopt;
@@ -266,11 +285,13 @@ std::optional<Caused> cause_of(const LineReport& report, const std::string& poin
         finding.like = pattern_like(explained.accesses.front().shape, site.space);
         finding.warp = line_of_warp(point, *warp);
         finding.saves_seconds = report.saves_seconds;
+        const bool walks = reasons.cause == Cause::scattered &&
+                           3 * report.line.walks >= report.line.totals.executed;
+        if (walks) mend_of_walks(report.line, finding);
         // However far a warp is misaligned, the cause is one.
         const bool has_distance = reasons.cause != Cause::misaligned;
-        return Caused{
-            {site.function, site.space, finding.cause, has_distance ? finding.like : std::string()},
-            finding};
+        std::string told_apart = walks ? "walks" : has_distance ? finding.like : std::string();
+        return Caused{{site.function, site.space, finding.cause, std::move(told_apart)}, finding};
     } catch (const UsageError&) {
         return std::nullopt;  // a memory that this machine has no explanation of
     }
@@ -322,6 +343,16 @@ std::optional<LineFinding> finding_of_machine_code(const std::vector<LineReport>
 }
 
 }  // namespace
+
+std::uint64_t place_in_sector(const WarpAccess& warp) {
+    const auto first = static_cast<std::uint32_t>(std::countr_zero(warp.active_lanes)) % warp_lanes;
+    const auto last = (31 - static_cast<std::uint32_t>(std::countl_zero(warp.active_lanes))) & 31;
+    const std::uint64_t low = warp.addresses[first];
+    const bool ascends =
+        warp.addresses[last] - low == std::uint64_t{last - first} * warp.width_bytes;
+    return (ascends ? low - first * std::uint64_t{warp.width_bytes} : shape_of(warp).first_byte) %
+           sector_bytes;
+}
 
 std::vector<LineFinding> findings_of(const std::vector<LineReport>& reports,
                                      const std::vector<std::string>& points,

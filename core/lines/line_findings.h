@@ -15,6 +15,10 @@ namespace coalprof {
 // The cause of machine code, of whose addresses nothing is known.
 inline constexpr std::string_view wasted_sectors = "wasted_sectors";
 
+// How many bytes beyond the begin of a sector lane 0 of a warp is, or would be were it active: of
+// lanes side by side.
+std::uint64_t place_in_sector(const WarpAccess& warp);
+
 // `points`: the names of the reports in the result. Left out are lines that waste less than a
 // tenth, and those of which no warp was kept that wastes. No warps of machine code are kept: a
 // kernel has one finding, at the instruction that wastes most. Those that save most come first.

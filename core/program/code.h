@@ -115,6 +115,9 @@ struct Code {
     // By parameter: 1 + the one whose array it points to; 0, or empty: a separate array.
     std::vector<std::uint32_t> shares_array;
     std::uint32_t most_threads = 0;  // of a block, as the kernel says; 0: it does not
+    std::array<std::uint32_t, 3> required_block{};  // zeros: any
+    // "extern .shared": the launch says how large shared memory is.
+    bool uses_dynamic_shared = false;
     std::uint32_t parameter_bytes = 0;
     std::vector<SlotInfo> slots;
     std::vector<PtxInstruction> instructions;

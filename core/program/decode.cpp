@@ -87,6 +87,7 @@ class Decoder {
     Decoder(const PtxModule& module, const PtxFunction& kernel) : module_(module) {
         code_.kernel = kernel.name;
         code_.most_threads = kernel.most_threads;
+        code_.required_block = kernel.required_block;
         has_clusters_ = kernel.has_clusters;
         lay_out_parameters(kernel);
         Frame frame{.body = &body_of(kernel)};
@@ -191,7 +192,8 @@ class Decoder {
     void place_dynamic_shared() {
         const std::uint64_t begin = (code_.shared_bytes + 15) / 16 * 16;
         for (const Slot slot : dynamic_shared_) code_.slots[slot].value += begin;
-        if (!dynamic_shared_.empty()) code_.shared_bytes = begin;
+        code_.uses_dynamic_shared = !dynamic_shared_.empty();
+        if (code_.uses_dynamic_shared) code_.shared_bytes = begin;
     }
     static std::uint64_t place(std::uint64_t& end, const PtxVariable& variable) {
         const std::uint64_t align = std::max(1u, variable.align_bytes);

@@ -17,15 +17,19 @@
 
 namespace coalprof {
 
-void ExecutionNotes::add(const KernelFault& fault) {
+bool KernelFault::is_before(const KernelFault& other) const {
     const auto place = [](const KernelFault& one) {
         return std::array{one.block[2],  one.block[1],  one.block[0],
                           one.thread[2], one.thread[1], one.thread[0]};
     };
+    return place(*this) < place(other);
+}
+
+void ExecutionNotes::add(const KernelFault& fault) {
     const auto known = std::ranges::find(faults, fault.instruction, &KernelFault::instruction);
     if (known == faults.end())
         faults.push_back(fault);
-    else if (place(fault) < place(*known))
+    else if (fault.is_before(*known))
         *known = fault;
 }
 
@@ -36,6 +40,7 @@ void ExecutionNotes::add(const ExecutionNotes& other) {
             contents_missing.push_back(name);
     steps += other.steps;
     warps += other.warps;
+    shared_bytes = std::max(shared_bytes, other.shared_bytes);
 }
 
 class Executor::Body {
@@ -123,7 +128,7 @@ class Executor::Body {
             case Opcode::warp_barrier:
                 break;
             case Opcode::trap:
-                if (lanes != 0) add_fault(warp, step, KernelFault::Kind::trap, lanes, 0, {});
+                if (lanes != 0) add_fault(warp, step, {}, lanes, 0);
                 warp.active &= ~lanes;
                 break;
             case Opcode::load:
@@ -323,21 +328,20 @@ class Executor::Body {
         if (is_within(step, access)) return;
         const Spread spread = spread_of(access.growth, *box_);
         std::uint32_t bad = 0;
-        KernelFault::Kind kind = KernelFault::Kind::out_of_bounds;
-        const LaunchArray* array = nullptr;
-        bool differs = dimensions_of(access.growth) != 0;  // from block to block
+        BadPlace first;
+        bool differs = false;
         each_lane(access.warp.active_lanes, [&](std::uint32_t lane) {
-            const auto found =
-                fault_at(step, access, access.warp.addresses[lane], spread, array, differs);
+            const std::uint64_t address = access.warp.addresses[lane];
+            const auto found = fault_at(step, access, address, spread);
             if (!found) return;
-            kind = *found;
+            if (bad == 0) first = *found;
+            differs |= found->differs;
             bad |= 1u << lane;
         });
         if (bad == 0) return;
         if (box_->blocks() > 1 && (differs || !is_known(step))) throw_split_all();
-        add_fault(warp, step, kind, bad,
-                  access.warp.addresses[static_cast<std::uint32_t>(std::countr_zero(bad))],
-                  array ? array->name : std::string());
+        add_fault(warp, step, first, bad,
+                  access.warp.addresses[static_cast<std::uint32_t>(std::countr_zero(bad))]);
         access.warp.active_lanes &= ~bad;
     }
     // All lanes at once, as almost always: in one array, at multiples of the width.
@@ -351,11 +355,13 @@ class Executor::Body {
             bits |= address;
         });
         for (const std::int64_t one : access.growth) bits |= static_cast<std::uint64_t>(one);
+        if (access.state == PtxState::shared)
+            attempt_.shared_bytes = std::max(attempt_.shared_bytes, most + width);
         if ((bits & (width - 1)) != 0) return false;
         if (access.state == PtxState::shared)
             return most < block_memory_.shared_bytes() &&
                    width <= block_memory_.shared_bytes() - most;
-        if (!last_array_ || least < last_array_->base || least >= last_array_->end)
+        if (!last_array_ || least < last_array_->begin || least >= last_array_->end)
             last_array_ = memory_.find(least);
         if (!last_array_ || most >= last_array_->end) return false;
         access.array = last_array_;
@@ -366,42 +372,51 @@ class Executor::Body {
                static_cast<Wide>(most) + spread.most + static_cast<Wide>(width) <=
                    base + static_cast<Wide>(last_array_->size_bytes);
     }
-    std::optional<KernelFault::Kind> fault_at(const PtxStep& step, const CheckedAccess& access,
-                                              std::uint64_t address, const Spread& spread,
-                                              const LaunchArray*& array, bool& differs) const {
+    struct BadPlace {
+        KernelFault::Kind kind = KernelFault::Kind::trap;
+        const LaunchArray* array = nullptr;
+        bool differs = false;  // from block to block
+    };
+    std::optional<BadPlace> fault_at(const PtxStep& step, const CheckedAccess& access,
+                                     std::uint64_t address, const Spread& spread) const {
+        const bool grows = dimensions_of(access.growth) != 0;
         const std::uint64_t width = std::max(1u, step.width_bytes);
         std::uint64_t bits = address;
         for (const std::int64_t one : access.growth) bits |= static_cast<std::uint64_t>(one);
-        if ((bits & (width - 1)) != 0) return KernelFault::Kind::misaligned;
+        if ((bits & (width - 1)) != 0)
+            return BadPlace{KernelFault::Kind::misaligned, nullptr, grows};
         if (access.state == PtxState::shared)
             return address + width > block_memory_.shared_bytes()
-                       ? std::optional(KernelFault::Kind::shared_bounds)
+                       ? std::optional(BadPlace{KernelFault::Kind::shared_bounds, nullptr, grows})
                        : std::nullopt;
         const LaunchArray* there = memory_.find(address);
-        if (!there) return KernelFault::Kind::no_memory;
+        if (!there) return BadPlace{KernelFault::Kind::no_memory, nullptr, grows};
         if (there->size_bytes == 0) return std::nullopt;
         const Wide offset = static_cast<Wide>(address) - static_cast<Wide>(there->base);
         if (offset + spread.least >= 0 &&
             offset + spread.most + static_cast<Wide>(width) <= static_cast<Wide>(there->size_bytes))
             return std::nullopt;
-        array = there;
-        differs = offset + spread.least < static_cast<Wide>(there->size_bytes) &&
-                  offset + spread.most + static_cast<Wide>(width) > 0;
-        return KernelFault::Kind::out_of_bounds;
+        const bool differs = offset + spread.least < static_cast<Wide>(there->size_bytes) &&
+                             offset + spread.most + static_cast<Wide>(width) > 0;
+        return BadPlace{KernelFault::Kind::out_of_bounds, there, differs};
     }
     bool is_known(const PtxStep& step) const {
         return std::ranges::find(known_faults_, step.instruction) != known_faults_.end();
     }
-    void add_fault(const WarpState& warp, const PtxStep& step, KernelFault::Kind kind,
-                   std::uint32_t lanes, std::uint64_t address, const std::string& array) {
+    void add_fault(const WarpState& warp, const PtxStep& step, const BadPlace& place,
+                   std::uint32_t lanes, std::uint64_t address) {
         if (!is_known(step)) known_faults_.push_back(step.instruction);
         const auto lane = static_cast<std::uint32_t>(std::countr_zero(lanes));
-        attempt_.add(KernelFault{.kind = kind,
-                                 .instruction = step.instruction,
-                                 .block = box_->first,
-                                 .thread = thread_of(launch_, warp.first_thread + lane),
-                                 .address = address,
-                                 .array = array});
+        const LaunchArray* array = place.array;
+        attempt_.add(KernelFault{
+            .kind = place.kind,
+            .instruction = step.instruction,
+            .block = box_->first,
+            .thread = thread_of(launch_, warp.first_thread + lane),
+            .address = address,
+            .array = array ? array->name : std::string(),
+            .offset_bytes = array ? static_cast<std::int64_t>(address - array->base) : 0,
+            .array_bytes = array ? array->size_bytes : 0});
     }
 
     const StepCode& steps_;

@@ -36,6 +36,9 @@ struct KernelFault {
     std::array<std::uint32_t, 3> thread{};
     std::uint64_t address = 0;
     std::string array = {};
+    std::int64_t offset_bytes = 0;  // from where the array begins
+    std::uint64_t array_bytes = 0;
+    bool is_before(const KernelFault& other) const;  // in the order of the launch
 };
 
 // The outcome of one attempt at a box besides its accesses.
@@ -45,6 +48,7 @@ struct ExecutionNotes {
     std::vector<std::string> contents_missing;
     std::uint64_t steps = 0;  // warp instructions that were executed
     std::uint64_t warps = 0;
+    std::uint64_t shared_bytes = 0;  // of a block's shared memory: the end of what is asked for
     void add(const KernelFault& fault);
     void add(const ExecutionNotes& other);
 };

@@ -7,15 +7,16 @@
 namespace coalprof {
 
 void LaunchMemory::add(LaunchArray array) {
+    array.begin = array.base - (array.is_alone ? array_distance / 2 : 0);
     const auto behind =
-        std::ranges::upper_bound(arrays_, array.base, std::ranges::less(), &LaunchArray::base);
+        std::ranges::upper_bound(arrays_, array.begin, std::ranges::less(), &LaunchArray::begin);
     arrays_.insert(behind, std::move(array));
-    for (std::size_t i = 0; i + 1 < arrays_.size(); ++i) arrays_[i].end = arrays_[i + 1].base;
+    for (std::size_t i = 0; i + 1 < arrays_.size(); ++i) arrays_[i].end = arrays_[i + 1].begin;
 }
 
 const LaunchArray* LaunchMemory::find(std::uint64_t address) const {
     const auto behind =
-        std::ranges::upper_bound(arrays_, address, std::ranges::less(), &LaunchArray::base);
+        std::ranges::upper_bound(arrays_, address, std::ranges::less(), &LaunchArray::begin);
     return behind == arrays_.begin() ? nullptr : &*(behind - 1);
 }
 

@@ -28,7 +28,10 @@ struct LaunchArray {
     std::uint64_t base = 0;
     std::uint64_t size_bytes = 0;                        // 0: as large as the touched places
     std::shared_ptr<const ArrayContents> contents = {};  // none: zeros by default
-    std::uint64_t end = ~std::uint64_t{0};               // where the next one begins
+    // Nothing lies below it: an index below 0 is one of this array, not of the one before.
+    bool is_alone = false;
+    std::uint64_t begin = 0;                // of the addresses that are taken for it
+    std::uint64_t end = ~std::uint64_t{0};  // where those of the next one begin
 };
 
 // A set of arrays without given contents: bit n is the nth of arrays(), the last bit all that
@@ -56,7 +59,7 @@ class LaunchMemory {
     static constexpr std::uint64_t page_bytes = 4096;
     // 256 MiB: more that decides addresses is refused rather than taken.
     static constexpr std::size_t most_pages = 65536;
-    std::vector<LaunchArray> arrays_;  // by base
+    std::vector<LaunchArray> arrays_;  // by begin
     struct Page {
         std::array<std::uint8_t, page_bytes> bytes{};
         std::bitset<page_bytes> is_written;
@@ -69,5 +72,10 @@ class LaunchMemory {
 // 4 TiB between arrays: none touches the next.
 inline constexpr std::uint64_t array_distance = std::uint64_t{1} << 42;
 inline constexpr std::uint64_t first_array = std::uint64_t{1} << 44;
+// Of the arrays that lie so the base of the one that an address, not far below the first, is in.
+constexpr std::uint64_t array_base(std::uint64_t address) {
+    const std::uint64_t half = array_distance / 2;
+    return address + half - (address + half - first_array) % array_distance;
+}
 
 }  // namespace coalprof

@@ -258,7 +258,8 @@ class ModuleReader {
             at_ += std::max<std::size_t>(1, word.size());
             if (word == ".reqnctapercluster" || word == ".explicitcluster")
                 function.has_clusters = true;
-            if (word == ".maxntid" || word == ".reqntid") function.most_threads = take_product();
+            if (word == ".maxntid") function.most_threads = product_of(take_extents());
+            if (word == ".reqntid") function.required_block = take_extents();
             skip();
         }
         if (!take(';')) {
@@ -270,14 +271,19 @@ class ModuleReader {
         module_.functions.push_back(std::move(function));
     }
 
-    // "128, 1, 1"
-    std::uint32_t take_product() {
-        std::uint64_t product = 1;
-        do
-            product = std::min<std::uint64_t>(
-                product * std::min<std::uint64_t>(take_number(), 1024), 1024);
-        while (take(','));
-        return static_cast<std::uint32_t>(product);
+    // "128, 1, 1"; those that are not there are 1. Larger ones than a block can have are cut.
+    using Extents = std::array<std::uint32_t, 3>;
+    Extents take_extents() {
+        Extents extents{1, 1, 1};
+        std::size_t at = 0;
+        do {
+            const std::uint64_t number = std::min<std::uint64_t>(take_number(), 1024);
+            if (at < extents.size()) extents[at++] = static_cast<std::uint32_t>(number);
+        } while (take(','));
+        return extents;
+    }
+    static std::uint32_t product_of(const Extents& extents) {
+        return std::min(1024u, std::min(1024u, extents[0] * extents[1]) * extents[2]);
     }
 
     // Skips past the brace that ends it.

@@ -2,6 +2,7 @@
 // statements. core/program/code.h gives statements their meaning.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -69,7 +70,9 @@ struct PtxFunction {
     bool is_entry = false;
     bool has_body = false;
     std::uint32_t most_threads = 0;  // of a block; 0: it does not say
-    bool has_clusters = false;       // of several blocks
+    // The only block that it runs with, ".reqntid"; zeros: any.
+    std::array<std::uint32_t, 3> required_block{};
+    bool has_clusters = false;  // of several blocks
     std::vector<PtxParameter> parameters = {};
     std::vector<PtxParameter> returns = {};
     std::size_t body_at = 0;  // in the text, after its brace

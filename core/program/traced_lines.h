@@ -19,6 +19,8 @@ struct LineSummary {
     std::vector<WarpAccess> samples;
     // For machine code: all that is known of it; none: its PTX counted it.
     std::optional<Readings> counted = std::nullopt;
+    // Accesses whose lanes each went on from where they were: known of kernels that were executed.
+    std::uint64_t walks = 0;
     std::uint64_t offset = 0;  // of machine code without lines: bytes, from the function's begin
 
     bool is_machine_code() const { return counted.has_value(); }

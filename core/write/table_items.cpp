@@ -113,6 +113,9 @@ constexpr std::array merged_shared{
               ItemHeading{"shared", "requests", "shared requests", 44}},
 };
 
+// Beside the sectors of a kernel's lines.
+constexpr ItemHeading passes_of_lines{"passes/", "request", "shared passes/request", 9, true};
+
 constexpr std::array<std::string_view, access_kinds.size()> group_names{"loads", "stores",
                                                                         "atomics", "reductions"};
 
@@ -238,6 +241,20 @@ void add_unmerged(std::vector<TableItem>& items, const Dress& dress, const Field
             if (kind >= AccessKind::atomic || !is_shared_field(row)) add(kind, row, false);
 }
 
+// Loads and stores of shared memory in one column each; under `group` that of the passes first.
+void add_merged_shared(std::vector<TableItem>& items, const Present& present,
+                       std::string_view group) {
+    for (const auto& [counters, heading] : merged_shared) {
+        const bool is_passes = &heading == &merged_shared.front().second && !group.empty();
+        TableItem item{.counters = {},
+                       .group = is_passes ? group : "",
+                       .heading = is_passes ? &passes_of_lines : &heading};
+        std::ranges::copy_if(counters, std::back_inserter(item.counters),
+                             [&](Counter counter) { return has(present, counter); });
+        if (!item.counters.empty()) items.push_back(std::move(item));
+    }
+}
+
 void add_merged(std::vector<TableItem>& items, const Dress& dress, const Present& present) {
     for (const FieldHeading& row : field_headings) {
         TableItem item{.counters = {},
@@ -252,12 +269,7 @@ void add_merged(std::vector<TableItem>& items, const Dress& dress, const Present
             }
         if (!item.counters.empty() && !is_hidden) items.push_back(std::move(item));
     }
-    for (const auto& [counters, heading] : merged_shared) {
-        TableItem item{.counters = {}, .group = "", .heading = &heading};
-        std::ranges::copy_if(counters, std::back_inserter(item.counters),
-                             [&](Counter counter) { return has(present, counter); });
-        if (!item.counters.empty()) items.push_back(std::move(item));
-    }
+    add_merged_shared(items, present, {});
 }
 
 // A merged item has at most one of its counters in a point; of others all are equal.
@@ -287,6 +299,11 @@ bool is_finite_number(const Reading& reading) {
 
 Reading TableItem::in(const Readings& readings) const {
     const Counter counter = counter_in(*this, readings);
+    // A whole kernel has both of what its lines have one of.
+    if (std::ranges::any_of(counters, [&](Counter other) {
+            return is_present(readings[other]) && readings[other] != readings[counter];
+        }))
+        return {};
     if (!is_per_request) return readings[counter];
     const Reading& ideal = readings[counter];
     const Reading& requests = readings[access_counter(kind_of(counter), AccessField::requests)];
@@ -357,8 +374,12 @@ TableItems items_of(const ResultHead& head, const std::vector<Point>& points) {
         add_merged(all.items, dress, present);
     else
         add_unmerged(all.items, dress, shared_fields(points), present);
+    const bool is_of_lines = !all.are_merged && head.sweep.pattern == "kernel" &&
+                             find_value(points.back().parameters, "line") && head.columns.empty();
+    if (is_of_lines) add_merged_shared(all.items, present, "shared");
     for (const CounterHeading& row : counter_headings)
-        if (has(present, row.counter) && !(all.are_merged && is_shared(row.counter)))
+        if (has(present, row.counter) &&
+            !((all.are_merged || is_of_lines) && is_shared(row.counter)))
             all.items.push_back({{row.counter}, "", &row.heading});
     return all;
 }

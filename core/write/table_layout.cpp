@@ -48,6 +48,12 @@ const std::string* text_of_kernel(const Point& point, const std::string& key, co
     return !is_kernel || text_of(value) != "all" ? nullptr : key == "line" ? &name : &nothing;
 }
 
+// A line of a kernel does one thing: counters of others have empty cells.
+bool is_no_concern(const Point& point, const Reading& reading) {
+    return !is_present(reading) && find_value(point.parameters, "line") &&
+           find_value(point.parameters, "op");
+}
+
 std::string parameter_text(const Point& point, const std::string& key, bool ascii) {
     const Value* value = find_value(point.parameters, key);
     if (!value) return std::string(not_there);
@@ -174,7 +180,9 @@ class ColumnMaker {
     }
     Candidate limit_candidate() const {
         const auto cell = [](const Point& point) {
-            return TableCell{std::string(limit_of(point))};
+            return TableCell{is_no_concern(point, point.predicted[Counter::duration_seconds])
+                                 ? std::string()
+                                 : std::string(limit_of(point))};
         };
         return {nullptr,
                 has_measurements_ ? 38 : 19,
@@ -203,7 +211,7 @@ class ColumnMaker {
         const bool is_predicted = !head_.machine.name.empty();
         if (facts.item.is(Counter::duration_seconds)) {
             if (!is_predicted) return 0;
-            if (compares_ && !facts.is_constant) return 8;
+            if (compares_ && !facts.is_constant && !is_of_lines_) return 8;
         }
         if (facts.item.is(Counter::bandwidth_bytes_per_second) &&
             find_value(points_.front().parameters, "machine"))
@@ -279,6 +287,10 @@ class ColumnMaker {
         return find_value(points_.front().parameters, key);
     }
 
+    static std::array<std::string, 3> heading_lines(const std::string& heading) {
+        if (heading == "width_bytes") return {"width", "bytes"};
+        return {"", heading};
+    }
     LaidColumn parameter_column(const std::string& key) const {
         const std::string heading = key == size_parameter
                                         ? std::string("size")
@@ -288,11 +300,12 @@ class ColumnMaker {
             const std::string* of_kernel = value ? text_of_kernel(point, key, *value) : nullptr;
             return of_kernel ? of_kernel : value ? std::get_if<std::string>(value) : nullptr;
         };
-        LaidColumn laid = std::ranges::all_of(points_, text_in)
-                              ? text_column(heading, text_in)
-                              : column({.heading = {"", heading}}, [&](const Point& point) {
-                                    return TableCell{parameter_text(point, key, style_.ascii)};
-                                });
+        LaidColumn laid =
+            std::ranges::all_of(points_, text_in)
+                ? text_column(heading, text_in)
+                : column({.heading = heading_lines(heading)}, [&](const Point& point) {
+                      return TableCell{parameter_text(point, key, style_.ascii)};
+                  });
         laid.parameter = key;
         if (!style_.explains_all && points_.size() > 1)
             laid.width = std::max(laid.width, width_of_runs(key));
@@ -342,7 +355,9 @@ class ColumnMaker {
             const bool is_estimate = !from_measurement && item.interval(point);
             const Readings& all =
                 from_measurement && point.measured ? *point.measured : point.predicted;
-            return TableCell{reading_text(reading, number, is_estimate),
+            return TableCell{is_no_concern(point, reading)
+                                 ? std::string()
+                                 : reading_text(reading, number, is_estimate),
                              shade_of(item, reading, all)};
         });
         if (facts.is_estimate && !from_measurement)
@@ -361,6 +376,8 @@ class ColumnMaker {
     const std::vector<Point>& points_;
     const TableStyle& style_;
     bool compares_ = compares();
+    // The time is the whole kernel's, and said below.
+    bool is_of_lines_ = text_of_kernel(points_.front(), "line", std::string("all")) != nullptr;
     // One pass of shared memory a thread takes less than starting the thread.
     bool is_shared_alone_ = std::ranges::all_of(
         points_, [](const Point& point) { return uses_shared_memory_alone(point); });

@@ -122,7 +122,6 @@ void TableNotes::look_at(const TableLayout& layout) {
 
 void TableNotes::look_at(const TableLayout& layout, const Point& point, bool explains_all) {
     summary_.look_at(point);
-    if (!point.failure.empty()) look_at_failure(point);
     has_time_to_gain_ |= !uses_shared_memory_alone(point);
     look_at_passes(point.predicted);
     look_at_reads(point.predicted);
@@ -132,10 +131,10 @@ void TableNotes::look_at(const TableLayout& layout, const Point& point, bool exp
         const TableItem& item = facts.item;
         const bool is_named_below =
             !explains_all_ && facts.relation == Relation::none && !shows_nothing;
-        if (place == Place::left_out || is_named_below) continue;
-        if (place != Place::nowhere && item.is(Counter::duration_seconds) &&
+        if (place != Place::nowhere && !is_named_below && item.is(Counter::duration_seconds) &&
             !layout.has_measurements)
             look_at_time(item, point);
+        if (place == Place::left_out || is_named_below) continue;
         has_shares_ |= item.counters.front() == Counter::bandwidth_share &&
                        is_finite_number(item.measured(point));
         has_estimate_ |=
@@ -156,7 +155,7 @@ void TableNotes::look_at_time(const TableItem& item, const Point& point) {
     const NumberStyle number =
         estimate_style(style_for(item.format(), {interval->low, interval->high}, style_.ascii));
     time_ = fmt::format(
-        "{}: {} to {} {}", number_with_unit(item, item.predicted(point), true, style_),
+        "time {}: {} to {} {}", number_with_unit(item, item.predicted(point), true, style_),
         number_text(interval->low, number), number_text(interval->high, number), number.unit);
     if (!point.estimates->limits.empty())
         time_ += fmt::format(", limited by {}", phrase_of(point.estimates->limits.front()));
@@ -179,10 +178,13 @@ void TableNotes::look_at_reads(const Readings& readings) {
         shares_requests_ |= number_in(hits) + number_in(reads) < 0.999 * number_in(sectors);
 }
 
-void TableNotes::look_at_failure(const Point& point) {
-    if (failure_count_++ >= most_notes) return;
-    failures_.push_back(fmt::format("{} failed: {}", cell_text(point.name, 80, style_.ascii),
-                                    cell_text(point.failure, whole_text, style_.ascii)));
+std::vector<std::string> TableNotes::failures_among(const std::vector<Point>& points) {
+    std::vector<std::string> lines;
+    for (const Point& point : points)
+        if (!point.failure.empty() && ++failure_count_ <= most_notes)
+            lines.push_back(fmt::format("{} failed: {}", cell_text(point.name, 80, style_.ascii),
+                                        cell_text(point.failure, whole_text, style_.ascii)));
+    return lines;
 }
 
 void TableNotes::explain(const TableItem& item, const Readings& readings) {
@@ -273,15 +275,15 @@ std::vector<std::string> TableNotes::finding_lines(const ResultTail& tail) const
             lines.push_back(cell_text(command, whole_text, style_.ascii));
     }
     if (tail.findings.size() > most_findings)
-        lines.push_back(fmt::format("{} more lines that waste traffic: --json tells of each",
+        lines.push_back(fmt::format("{} more findings: --json tells of each",
                                     tail.findings.size() - most_findings));
     return lines;
 }
 
 std::vector<std::string> TableNotes::trouble(const ResultTail& tail) const {
-    std::vector<std::string> lines = failures_;
-    if (failure_count_ > failures_.size())
-        lines.push_back(fmt::format("{} more points failed", failure_count_ - failures_.size()));
+    std::vector<std::string> lines;
+    if (failure_count_ > most_notes)
+        lines.push_back(fmt::format("{} more points failed", failure_count_ - most_notes));
     for (std::size_t i = 0; i < std::min(tail.warnings.size(), most_notes); ++i)
         lines.push_back(cell_text(describe(tail.warnings[i]), whole_text, style_.ascii));
     if (tail.warnings.size() > most_notes)

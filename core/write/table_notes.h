@@ -30,6 +30,8 @@ class TableNotes {
     // their reasons, unless they were asked for by name.
     // `explains_all`: also why a prediction is missing where there is a measurement.
     void look_at(const TableLayout& layout, const Point& point, bool explains_all);
+    // Sentences that belong above a table of these points; of all tables the first few.
+    std::vector<std::string> failures_among(const std::vector<Point>& points);
     std::vector<TableNote> notes(const ResultTail& tail) const;
     // The sweep in one sentence; empty: nothing can be said.
     std::string summary() const { return summary_.sentence(); }
@@ -39,7 +41,6 @@ class TableNotes {
         std::string_view reason;
         std::bitset<counter_count> counters;
     };
-    void look_at_failure(const Point& point);
     void look_at_time(const TableItem& item, const Point& point);
     void look_at_passes(const Readings& readings);
     void look_at_reads(const Readings& readings);
@@ -54,7 +55,6 @@ class TableNotes {
 
     TableStyle style_;
     std::vector<Missing> missing_;
-    std::vector<std::string> failures_;  // the first ones, as sentences
     std::uint64_t failure_count_ = 0;
     std::vector<GroupedText> left_out_;
     std::vector<GroupedText> never_there_;  // in the rows below some heading

@@ -50,6 +50,7 @@ class TableWriter : public ResultSink {
         Point point = page_.front();
         // The title says it already: a formula without parameters.
         if (point.name == head_.sweep.pattern) point.name.clear();
+        put_failures();
         renderer_->put(text_, table_of_point(layout, point, style_));
         put_instructions();
         notes_.look_at(layout);
@@ -64,6 +65,7 @@ class TableWriter : public ResultSink {
                           is_only && shows_one);
         if (table.facts == facts_) table.facts.clear();  // said above the last page
         if (!table.facts.empty()) facts_ = table.facts;
+        put_failures();
         renderer_->put(text_, table);
         notes_.look_at(layout);
         if (is_only && head_.columns.empty()) notes_.look_at_axes(cross_axes_of(layout, page_));
@@ -72,6 +74,12 @@ class TableWriter : public ResultSink {
         text_.hand_over(out_);
         page_.clear();
         ++pages_;
+    }
+
+    // They say which numbers below are not to be trusted.
+    void put_failures() {
+        if (auto lines = notes_.failures_among(page_); !lines.empty())
+            renderer_->put(text_, {.above = std::move(lines)});
     }
 
     // Patterns are known by name; a formula's sum alone may be true of no part of it.

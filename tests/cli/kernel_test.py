@@ -44,13 +44,13 @@ PRODUCT = """.version 8.0
 }
 .file 1 "/src/mm.cu"
 """
+PARTIAL = 4
 LAUNCH = ("--grid", "4", "--block", "64", "--arg", "n=256")
 
 
 class Kernel(Case):
-    def predict(self, *arguments, stdin=GATHER):
-        ran = self.run_ok("kernel", "-", *arguments, "--json", stdin=stdin)
-        return ran.json
+    def predict(self, *arguments, stdin=GATHER, code=harness.DONE):
+        return self.check(harness.run("kernel", "-", *arguments, "--json", stdin=stdin), code).json
 
     def test_gives_the_kernel_and_its_lines_under_the_keys_of_run(self):
         document = self.run_ok("kernel", NATURAL, *SAXPY, "--json").json
@@ -93,15 +93,35 @@ class Kernel(Case):
         self.assertEqual(given["warnings"], [])
 
     def test_tells_an_index_that_leaves_its_array(self):
-        document = self.predict(*LAUNCH, "--arg", "col=i32[256]=iota", "--arg", "x=f32[200]")
+        stopped = *LAUNCH, "--arg", "col=i32[256]=iota", "--arg", "x=f32[200]"
+        document = self.predict(*stopped, code=PARTIAL)
         fault = document["findings"][0]
         self.assertEqual(fault["cause"], "fault")
         self.assertIn("thread (8, 0, 0) of block (3, 0, 0)", fault["text"])  # 200 = 3 * 64 + 8
         self.assertIn("element 200 of array x", fault["text"])
         # All blocks leave it, and the first lane of each is the first: that of block 0 is named.
         document = self.predict("--grid", "400", "--block", "256", "--arg", "n=102400", "--arg",
-                                "col=i32[102400]=random", "--arg", "x=f32[4]")
+                                "col=i32[102400]=random", "--arg", "x=f32[4]", code=PARTIAL)
         self.assertIn("thread (0, 0, 0) of block (0, 0, 0)", document["findings"][0]["text"])
+
+    def test_a_launch_that_a_gpu_stops_has_no_time_and_keeps_no_budget(self):
+        stopped = *LAUNCH, "--arg", "col=i32[256]=iota", "--arg", "x=f32[200]"
+        document = self.predict(*stopped, code=PARTIAL)
+        self.assertEqual(document["status"], "partial")
+        self.assertIsNone(document["points"][0]["predicted"]["duration_seconds"])
+        self.assertIn("GPU stops", document["points"][0]["failure"])
+        table = self.check(harness.run("kernel", "-", *stopped, stdin=GATHER), PARTIAL).out_text
+        self.assertLess(table.index("GPU stops"), table.index("whole kernel"))
+        budget = "--budget", "load_requests <= 1000000"
+        self.check(harness.run("kernel", "-", *stopped, *budget, stdin=GATHER), PARTIAL)
+        with tempfile.TemporaryDirectory() as folder:
+            result = os.path.join(folder, "k.json")
+            self.check(harness.run("kernel", "-", *stopped, "-q", "-o", result, stdin=GATHER), PARTIAL)
+            self.check(harness.run("check", result, *budget), PARTIAL)
+        # Of several launches the others have their times.
+        both = self.predict("--grid", "4", "--block", "64", "--arg", "n=128,256", *stopped[6:], code=PARTIAL)["points"]
+        self.assertEqual(["failure" in one for one in both], [False, True])
+        self.assertIsNotNone(both[0]["predicted"]["duration_seconds"])
 
     def test_counts_by_the_rules_of_any_machine(self):
         readings = {}
@@ -132,6 +152,19 @@ class Kernel(Case):
         table = self.run_ok("kernel", NATURAL, "column_pack", "--grid", "64", "--block", "256").out_text
         row = next(line for line in table.splitlines() if line.startswith("whole kernel "))
         self.assertNotRegex(row, r"n/a|\ball\b")
+
+    def test_rows_of_lines_say_what_concerns_them_and_leave_the_rest_empty(self):
+        table = self.run_ok("kernel", NATURAL, "transpose_tile", "--grid", "256x256", "--block", "32x8").out_text
+        self.assertNotIn("n/a", table)
+        load = next(line for line in table.splitlines() if "shared_load" in line)
+        self.assertRegex(load, r"t +4 +1$")  # one pass for each request
+
+    def test_calls_of_an_inlined_function_are_one_line(self):
+        ptx = HEADER + ('.visible .entry k(.param .u64 p)\n{ .reg .b32 %r<4>; .reg .b64 %rd<4>;\nld.param.u64 %rd1, [p];\n'
+                        '.loc 1 3 1, function_name $n, inlined_at 1 20 1\nld.global.u32 %r1, [%rd1];\n'
+                        '.loc 1 3 1, function_name $n, inlined_at 1 21 1\nld.global.u32 %r2, [%rd1];\nret; }\n'
+                        '.file 1 "k.cu"\n.section .debug_str { $n: .b8 110, 0 }\n')
+        self.assertEqual(len(self.predict("--grid", "1", "--block", "32", stdin=ptx)["points"]), 2)
 
     def test_sweeps_launches_and_names_the_best(self):
         swept = self.run_ok("kernel", "-", "--grid", "4", "--block", "32..128*2", "--arg", "n=64,128",
@@ -212,6 +245,9 @@ class Kernel(Case):
                 ((*LAUNCH, "--shared", "300KiB"), GATHER, "shared memory"),
                 (("--grid", "70000", "--block", "64", "--arg", "n=1", "--machine", "c2050"), GATHER, "65535"),
                 (LAUNCH, GATHER.replace("u32 n)", "u32 n)\n.maxntid 32, 1, 1"), "32 threads at most"),
+                (LAUNCH, GATHER.replace("u32 n)", "u32 n)\n.reqntid 32"), "--block 32 and no other"),
+                (("--grid", "4", "--block", "32", "--arg", "n=1"), GATHER.replace("u32 n)", "u32 n)\n.reqntid 16, 2"),
+                 "--block 16x2 and no other"),
                 ((*LAUNCH, "--arg", "m=1"), GATHER, "no parameter 'm'"),
                 ((*LAUNCH, "--arg", "n"), GATHER, "NAME=VALUE"),
                 ((*LAUNCH, "--arg", "x=f33[2]"), GATHER, "f33"),
@@ -228,6 +264,32 @@ class Kernel(Case):
         self.assertIn("several kernels", several.err_text)
         drawn = self.refuse("explain", "kernel", NATURAL, "grid_stride", "--block", "32")
         self.assertEqual(self.refuse("kernel", NATURAL, "grid_stride", "--block", "32").err_text, drawn.err_text)
+
+    def test_takes_the_only_block_that_a_kernel_was_compiled_for(self):
+        ptx = GATHER.replace("u32 n)", "u32 n)\n.reqntid 16, 2")
+        kernel = self.predict("--grid", "4", "--arg", "n=1", stdin=ptx)["points"][0]
+        self.assertEqual(kernel["parameters"]["block"], "16x2")
+
+    def test_refuses_files_that_hold_no_such_array(self):
+        with tempfile.TemporaryDirectory() as folder:
+            whole = write_npy(f"{folder}/whole.npy", range(256), "<i4")
+            with open(whole, "rb") as file:
+                content = file.read()
+            def written(name, data):
+                with open(f"{folder}/{name}", "wb") as file:
+                    file.write(data)
+                return f"{folder}/{name}"
+            for value, part in ((f"@{written('cut.npy', content[:-100])}", "256 elements of 4 bytes, and 231 follow"),
+                                (f"i32[10]=@{whole}", "the file holds 256 elements, the array 10"),
+                                (f"i32[300]=@{whole}", "--arg col=i32[256]="),
+                                (f"@{written('text.cu', b'int x;' * 30)}", "text"),
+                                (f"@{written('odd.raw', bytes(1023))}", "1023 bytes"),
+                                (f"@{written('none.npy', write_npy(f'{folder}/0.npy', [], '<i4') and b'')}", "no elements"),
+                                (f"@{folder}/0.npy", "no elements")):
+                with self.subTest(part):
+                    self.assertIn(part, self.refuse("kernel", "-", *LAUNCH, "--arg", f"col={value}", stdin=GATHER).err_text)
+            for value in (f"@{whole}", f"i32[256]=@{whole}", f"u8[180]=@{folder}/text.cu"):
+                self.check(harness.run("kernel", "-", *LAUNCH[:4], "--arg", "n=32", "--arg", f"col={value}", stdin=GATHER), 0)
 
     def test_budgets_gate_it_without_a_gpu(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -270,6 +332,33 @@ class Times(Case):
         _, unknown = of(strided("one", 32), "--machine", "c2050")
         self.assertIsNone(unknown["saves_seconds"])
 
+    def test_tells_lanes_that_walk_along_their_own_rows_from_scattered_indices(self):
+        # y[i] = x[start[i]] + x[start[i] + 1] + ..., as a sparse matrix is read by a thread for each row.
+        loop = ("ld.global.u32 %r7, [%rd5]; mad.wide.u32 %rd7, %r7, 4, %rd2; mov.u32 %r8, 0;\n"
+                "LOOP: ld.global.u32 %r6, [%rd7]; add.s64 %rd7, %rd7, 4; add.u32 %r8, %r8, 1;"
+                "setp.lt.u32 %p1, %r8, 16; @%p1 bra LOOP; st.global.u32 [%rd5], %r6;")
+        gather = loop.replace("16; @", "1; @")
+        for body, part in ((loop, "warp for each row"), (gather, "Sort or group")):
+            kernel = HEADER + strided("k", 4).replace("ld.global.f32 %r7, [%rd5+0];", "").replace(
+                "mad.wide.u32 %rd6, %r4, 4, %rd2; st.global.f32 [%rd6], %r7;", body)
+            found = self.run_ok("kernel", "-", "--grid", "16", "--block", "256", "--arg", "n=4096", "--arg",
+                                "x=i32[4096]=random", "--json", stdin=kernel).json["findings"]
+            self.assertIn(part, " ".join(one["fix"] for one in found))
+
+    def test_rows_that_are_no_multiple_of_a_sector_are_to_be_padded(self):
+        # out[y][x] = in[y][x - 1] + in[y][x]: only the latter can be mended, if the rows are uneven.
+        for columns, is_even in ((500, False), (512, True)):
+            kernel = HEADER + (
+                ".visible .entry k(.param .u64 in, .param .u64 out)\n{ .reg .b32 %r<12>; .reg .b64 %rd<9>;\n"
+                "mov.u32 %r1, %ctaid.x; mov.u32 %r2, %tid.x; mov.u32 %r3, %ctaid.y; mov.u32 %r4, %tid.y;"
+                "shl.b32 %r5, %r1, 5; add.u32 %r6, %r5, %r2; shl.b32 %r7, %r3, 3; add.u32 %r8, %r7, %r4;"
+                f"mad.lo.u32 %r9, %r8, {columns}, %r6; ld.param.u64 %rd1, [in]; ld.param.u64 %rd2, [out];"
+                "mad.wide.u32 %rd3, %r9, 4, %rd1; mad.wide.u32 %rd4, %r9, 4, %rd2;"
+                "ld.global.f32 %r10, [%rd3]; ld.global.f32 %r11, [%rd3+-4]; st.global.f32 [%rd4], %r10; ret; }\n")
+            found = self.run_ok("kernel", "-", "--grid", "15x256", "--block", "32x8", "--json", stdin=kernel).json["findings"]
+            fix = next(one["fix"] for one in found if one["cause"] == "misaligned")
+            self.assertEqual(fix.startswith("None: elements beside each other"), is_even)
+
     def test_compares_kernels_each_on_its_own_grid(self):
         both = HEADER + strided("far", 128).replace("u32 n)", "u32 n, .param .u32 unused)") + strided("near", 4)
         launch = ("--block", "256", "--arg", "n=262144", "--arg", "unused=1")
@@ -282,6 +371,10 @@ class Times(Case):
         self.assertEqual(verdict("far", "near", "--grid", "1024,2048"), told)
         self.assertEqual(told["best"], [{"kernel": "near", "grid": "2048", "block": "256"}])
         self.assertEqual(told["scope"], {"counter": "duration_seconds"})
+        blocks = self.run_ok("kernel", "-", "far", "near", "--grid", "1024,512", "--block", "256,512", *launch[2:], "--json",
+                             stdin=both).json["points"]
+        self.assertEqual([(one["parameters"]["grid"], one["parameters"]["block"]) for one in blocks],
+                         [("1024", "256"), ("512", "512")])
         self.assertNotIn("same work", told["text"])
         self.assertEqual(verdict("--best", "--grid", "1024")["best"][0]["kernel"], "near")
         self.assertTrue(verdict("far", "near", "--grid", "1024", "--grid", "16")["text"].startswith("not the same work"))
@@ -329,6 +422,16 @@ class Frameworks(Case):
         self.assertEqual(counted, {"load_requests": 1563, "load_sectors": 25000, "atomic_requests": 6250,
                                    "atomic_sectors": 158984})
 
+    def test_of_triton_need_the_size_of_dynamic_shared_memory(self):
+        path = os.path.join(SOURCE, "tests", "data", "kernels", "triton_histogram.ptx")
+        launch = "kernel", path, "--grid", "64", "--block", "128", "--arg", "2=32768", "--arg", "0=i32[32768]=random:3"
+        lacking = self.refuse(*launch).err_text
+        size = int(re.search(r"--shared (\d+)", lacking)[1])
+        counted = self.run_ok(*launch, "--shared", str(size), "--json").json["points"][0]["predicted"]
+        self.assertGreater(counted["atomic_requests"], 0)
+        small = self.check(harness.run(*launch, "--shared", str(size // 2), "--json"), PARTIAL).json
+        self.assertIn(f"--shared {size} or more", small["findings"][0]["fix"])
+
     def test_of_numba_take_the_numbers_that_an_array_is_passed_as(self):
         numbers = (word for at, value in ((5, 1000), (6, 500), (14, 1000), (15, 500)) for word in ("--arg", f"{at}={value}"))
         counted = self.predicted("numba_grid_xy.ptx", "--grid", "32x63", "--block", "32x8", *numbers)
@@ -358,12 +461,31 @@ class Frameworks(Case):
 class OfOneBody(Case):
     """Kernels of a few instructions behind `ld.param.u64 %rd1, [p]` and the thread's number in %r1."""
 
-    def predict(self, body, *arguments):
-        ptx = (".version 8.0\n.target sm_90\n.address_size 64\n"
+    def predict(self, body, *arguments, code=harness.DONE):
+        ptx = (".version 8.0\n.target sm_90\n.address_size 64\n.file 1 \"k.cu\"\n"
                ".extern .func __assertfail (.param .b64 a);\n.extern .func (.param .b32 r) vprintf (.param .b64 a);\n"
                ".visible .entry k(.param .u64 p)\n{\n.reg .pred %p<4>; .reg .b32 %r<12>; .reg .b64 %rd<12>; "
                ".reg .b128 %rq<2>;\nld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x;\n" + body + "\nret;\n}\n")
-        return self.run_ok("kernel", "-", "--grid", "2", "--block", "64", *arguments, "--json", stdin=ptx).json
+        return self.check(harness.run("kernel", "-", "--grid", "2", "--block", "64", *arguments, "--json", stdin=ptx), code).json
+
+    def test_an_index_below_0_is_one_of_its_own_array(self):
+        body = "mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2; ld.global.u32 %r2, [%rd3+-4];"
+        self.predict(body)  # p has no size
+        fault = self.predict(body, "--arg", "p=u32[64]", code=PARTIAL)["findings"][0]
+        self.assertIn("element -1 of array p", fault["text"])
+
+    def test_names_an_index_that_overflowed_32_bits(self):
+        # 2^26 elements a thread: thread 32 is at 2^31, which a signed index does not hold.
+        body = "shl.b32 %r2, %r1, 26; mul.wide.s32 %rd2, %r2, 4; add.s64 %rd3, %rd1, %rd2; ld.global.u32 %r3, [%rd3];"
+        fault = self.predict(body, "--arg", "p=u32[4294967296]", code=PARTIAL)["findings"][0]
+        self.assertIn("thread (32, 0, 0)", fault["text"])
+        self.assertIn("overflowed 32 bits", fault["text"])
+        self.assertIn("64 bits", fault["fix"])
+
+    def test_says_a_fault_of_a_line_once(self):
+        body = ".loc 1 7 1\nld.global.u32 %r2, [%rd1+256]; ld.global.u32 %r3, [%rd1+260];"
+        found = self.predict(body, "--arg", "p=u32[64]", code=PARTIAL)["findings"]
+        self.assertEqual([one["point"] for one in found if one["cause"] == "fault"], ["k.cu:7"])
 
     def test_counts_accesses_of_32_bytes(self):
         counted = self.predict("mul.wide.u32 %rd2, %r1, 32; add.s64 %rd3, %rd1, %rd2;"
@@ -391,7 +513,7 @@ class OfOneBody(Case):
 
     def test_tells_assertions_that_do_not_hold(self):
         failed = self.predict("setp.lt.u32 %p1, %r1, 40; @%p1 bra OK; { .param .b64 a; st.param.b64 [a], 0;"
-                              "call __assertfail, (a); } trap; OK: st.global.u32 [%rd1], %r1;")["findings"][0]
+                              "call __assertfail, (a); } trap; OK: st.global.u32 [%rd1], %r1;", code=PARTIAL)["findings"][0]
         self.assertIn("thread (40, 0, 0)", failed["text"])
 
     def test_names_what_is_not_counted(self):
