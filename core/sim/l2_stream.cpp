@@ -153,28 +153,17 @@ void L2Stream::take_at(std::uint32_t sequence, std::uint32_t site, const WarpAcc
         }
 }
 
-// Counts lines that many accesses use: these are among the first ones.
+// Lines that many ask for.
 void L2Stream::count_lines(LineCounts& counts, const WarpAccess& access, const Growth& growth,
                            const BlockBox& box) {
-    constexpr std::size_t most_lines = 4096;
     constexpr std::uint32_t few = 4;
     const std::uint64_t times = dimensions_of(growth) == 0 ? box.blocks() : 1;
     const LinesOfWarp lines(access);
     if (access.kind == AccessKind::store && lines.size() > few) return;
     for (const LineTouch& one : lines) {
         const auto sectors = static_cast<std::uint64_t>(std::popcount(one.sectors));
-        const std::uint64_t more = access.kind == AccessKind::store ? times : times * sectors;
-        if (counts.size() < most_lines)
-            counts[one.line] += more;
-        else if (const auto found = counts.find(one.line); found != counts.end())
-            found->second += more;
+        counts.add(one.line, access.kind == AccessKind::store ? times : times * sectors);
     }
-}
-
-std::uint64_t L2Stream::most_of(const LineCounts& counts) {
-    std::uint64_t most = 0;
-    for (const auto& [line, times] : counts) most = std::max(most, times);
-    return most;
 }
 
 // Half of the attempt's lines go and leave no trace in the rest.
@@ -192,6 +181,8 @@ void L2Stream::erase_unsampled(std::size_t from) {
 
 void L2Stream::begin_box() { std::ranges::fill(sequence_, 0u); }
 void L2Stream::keep() {
+    atomics_.keep();
+    stores_.keep();
     attempt_ = 0;
     if (halvings_ > kept_halvings_) erase_unsampled(0);
     while (kept_.size() > most_kept_) thin();
@@ -216,6 +207,8 @@ void L2Stream::keep() {
     begin_box();
 }
 void L2Stream::drop() {
+    atomics_.drop();
+    stores_.drop();
     kept_.resize(attempt_);
     halvings_ = kept_halvings_;
     begin_box();
@@ -238,8 +231,8 @@ void L2Stream::add(L2Stream& other) {
     work_.add(other.work_);
     is_cut_ = is_cut_ || other.is_cut_;
     erase_unsampled(0);
-    for (const auto& [line, times] : other.atomics_) atomics_[line] += times;
-    for (const auto& [line, times] : other.stores_) stores_[line] += times;
+    atomics_.add(other.atomics_);
+    stores_.add(other.stores_);
 }
 
 namespace {

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
 #include "core/program/execute.h"
+#include "core/sim/line_counts.h"
 #include "core/sim/lines_of_warp.h"
 
 namespace coalprof {
@@ -75,18 +75,16 @@ class L2Stream {
 
     L2Sample sample();  // moves them out
     // On the line that has most of them: sectors of atomics, stores.
-    std::uint64_t most_atomics() const { return most_of(atomics_); }
-    std::uint64_t most_stores() const { return most_of(stores_); }
+    std::uint64_t most_atomics() const { return atomics_.most(); }
+    std::uint64_t most_stores() const { return stores_.most(); }
 
  private:
     bool is_sampled(std::uint64_t line) const;
     std::uint64_t block_of(const L2Access& one) const {
         return (one.order >> 48) * blocks_at_once_ + (one.order & 0xFFFF'FFFF);
     }
-    using LineCounts = std::unordered_map<std::uint64_t, std::uint64_t>;
     static void count_lines(LineCounts& counts, const WarpAccess& access, const Growth& growth,
                             const BlockBox& box);
-    static std::uint64_t most_of(const LineCounts& counts);
     void thin();
     void erase_unsampled(std::size_t from);
     void lengthen(std::uint32_t accesses, std::uint64_t block);

@@ -30,6 +30,25 @@ L2Traffic traffic_of(L2Sample sample, double l2_bytes) {
     return replay_l2(sample, {.bytes = l2_bytes, .most_dirty_bytes = 0}, 1);
 }
 
+// 5000 lines once each, then one line 1000 times; what a dropped attempt counted is not there.
+TEST(L2Stream, knows_the_busiest_line_however_late_it_comes) {
+    KernelLaunch launch;
+    L2Stream stream(launch, 1, 1);
+    const BlockBox box;
+    const auto add = [&](std::uint64_t line, int times) {
+        WarpAccess access{.active_lanes = 1, .kind = AccessKind::reduce};
+        access.addresses[0] = line * line_bytes;
+        for (int i = 0; i < times; ++i) stream.take(0, access, {}, box);
+    };
+    add(7000, 3000);
+    stream.drop();
+    for (std::uint64_t line = 0; line < 5000; ++line) add(line, 1);
+    add(7000, 1000);
+    stream.keep();
+    EXPECT_GE(stream.most_atomics(), 1000u);
+    EXPECT_LE(stream.most_atomics(), 1002u);  // two others share its cell
+}
+
 TEST(L2Replay, reads_once_what_fits_and_again_what_does_not) {
     const std::uint64_t lines = 8192;  // 1 MiB
     const L2Sample twice = rounds_over(lines, 2, AccessKind::load, 0xF, 0xF);
