@@ -100,6 +100,7 @@ class FileBytes : public ArrayContents {
                         std::min<std::uint64_t>(bytes, size_bytes - at));
         return value;
     }
+    std::string_view plain() const override { return std::string_view(bytes_).substr(begin_); }
 
  private:
     std::string bytes_;

@@ -41,6 +41,12 @@ bool grows_by_lines(const Growth& growth) {
     return std::ranges::all_of(growth, [](std::int64_t one) { return one % period_bytes == 0; });
 }
 
+Growth within_lines(const Growth& growth) {
+    Growth within;
+    for (std::size_t d = 0; d < 3; ++d) within[d] = growth[d] % period_bytes;
+    return within;
+}
+
 bool is_moved_by_lines(const WarpAccess& access, const WarpAccess& before) {
     if (access.active_lanes != before.active_lanes || access.space != before.space ||
         access.width_bytes != before.width_bytes)
@@ -71,10 +77,13 @@ std::uint64_t mixed(std::uint64_t number) {
     return number ^ number >> 31;
 }
 
-std::uint64_t draw_of(const WarpAccess& access, std::uint64_t block) {
+// Of the access with its addresses so much further.
+std::uint64_t draw_of(const WarpAccess& access, std::uint64_t by, std::uint64_t block) {
     const int first = std::countr_zero(access.active_lanes) % int{warp_lanes};
     const int last = (31 - std::countl_zero(access.active_lanes)) & 31;
-    const auto address = [&](int lane) { return access.addresses[static_cast<std::size_t>(lane)]; };
+    const auto address = [&](int lane) {
+        return access.addresses[static_cast<std::size_t>(lane)] + by;
+    };
     return mixed(mixed(mixed(block + access.active_lanes) + address(first)) + address(last));
 }
 
@@ -112,7 +121,7 @@ void SiteCounts::add(const SiteCounts& other, std::size_t most) {
 void SiteCounts::keep(const SampledWarp& warp, std::size_t most) {
     const auto by_block = [](const SampledWarp& one) { return std::pair(one.block, one.number); };
     const bool is_full = samples.size() >= most;
-    if (most == 0 || (is_full && warp.draw >= highest_draw)) return;
+    if (!would_keep(warp.draw, most)) return;
     if (is_full) samples.erase(std::ranges::max_element(samples, {}, &SampledWarp::draw));
     samples.insert(std::ranges::upper_bound(samples, by_block(warp), {}, by_block), warp);
     highest_draw = std::ranges::max_element(samples, {}, &SampledWarp::draw)->draw;
@@ -166,7 +175,8 @@ SiteCounter::SiteCounter(const Machine& machine, std::size_t sites, std::size_t 
       samples_(samples),
       kept_(sites),
       attempt_(sites),
-      last_(sites),
+      counted_of_site_(std::bit_floor(std::clamp<std::size_t>(1024 / (sites + 1), 1, 32))),
+      counted_(sites * counted_of_site_),
       previous_(sites) {}
 
 SiteCounts& SiteCounter::attempt(std::uint32_t site) {
@@ -182,39 +192,51 @@ void SiteCounter::take(std::uint32_t site, Space space, const WarpAccess& access
     counts.space = space;
     counts.warps += blocks;
     counts.lanes += blocks * static_cast<std::uint64_t>(std::popcount(access.active_lanes));
-    sample(counts, access, growth, box);
+    sample(site, access, growth, box);
     if (space == Space::global && blocks == 1) {
         counts.walks += goes_on(access, previous_[site]) ? 1 : 0;
         previous_[site] = access;
     }
     const bool is_hashed = space == Space::global && !is_load_or_store(access.kind);
     if (is_hashed && blocks <= most_hashed_blocks) return count_each(site, access, growth, box);
-    if (space == Space::local || grows_by_lines(growth))
-        return counts.add_accesses(counts_of_site(site, access), blocks);
+    counts.add_accesses(counts_of_site(site, access, growth, box), 1);
+}
+
+SiteCounts SiteCounter::counts_of_box(const WarpAccess& access, const Growth& growth,
+                                      const BlockBox& box) const {
+    SiteCounts counts;
+    if (access.space == Space::local || grows_by_lines(growth)) {
+        counts.add_accesses(counts_of(access), box.blocks());
+        return counts;
+    }
     const Shifts shifts = shifts_of(growth, box);
     for (std::uint32_t shift = 0; shift < period_bytes; ++shift) {
         if (shifts[shift] == 0) continue;
         WarpAccess moved = access;
         for (std::uint64_t& address : moved.addresses) address += shift;
-        counts.add_accesses(counts_of_site(site, moved), shifts[shift]);
+        counts.add_accesses(counts_of(moved), shifts[shift]);
     }
+    return counts;
 }
 
 // Blocks whose addresses lie elsewhere in their lines are other warps.
-void SiteCounter::sample(SiteCounts& counts, const WarpAccess& access, const Growth& growth,
+void SiteCounter::sample(std::uint32_t site, const WarpAccess& access, const Growth& growth,
                          const BlockBox& box) {
+    SiteCounts& counts = attempt_[site];
     const bool is_one = box.blocks() == 1 || grows_by_lines(growth);
     for (std::size_t which = 0; which < (is_one ? 1 : most_of_box); ++which) {
         const auto at = block_in_box(which, box);
         if (which > 0 && which <= 3 && at[which - 1] == 0) continue;
-        SampledWarp warp{.access = access, .number = ++taken_};
-        std::uint64_t by = 0;
+        const std::uint64_t number = ++taken_;
+        std::uint64_t by = 0, block = 0;
         for (std::size_t d = 3; d-- > 0;) {
             by += static_cast<std::uint64_t>(growth[d]) * at[d];
-            warp.block = (warp.block << (d == 0 ? 31 : 16)) + box.first[d] + at[d] * box.stride[d];
+            block = (block << (d == 0 ? 31 : 16)) + box.first[d] + at[d] * box.stride[d];
         }
+        const std::uint64_t draw = draw_of(access, by, block);
+        if (!counts.would_keep(draw, samples_) || !kept_[site].would_keep(draw, samples_)) continue;
+        SampledWarp warp{.access = access, .block = block, .number = number, .draw = draw};
         for (std::uint64_t& address : warp.access.addresses) address += by;
-        warp.draw = draw_of(warp.access, warp.block);
         counts.keep(warp, samples_);
     }
 }
@@ -223,7 +245,7 @@ void SiteCounter::sample(SiteCounts& counts, const WarpAccess& access, const Gro
 void SiteCounter::count_each(std::uint32_t site, const WarpAccess& access, const Growth& growth,
                              const BlockBox& box) {
     SiteCounts& counts = attempt_[site];
-    if (!counts_sectors_) return counts.add_accesses(counts_of_site(site, access), box.blocks());
+    if (!counts_sectors_) return counts.add_accesses(counts_of(access), box.blocks());
     WarpAccess moved = access;
     for (std::uint32_t z = 0; z < box.count[2]; ++z)
         for (std::uint32_t y = 0; y < box.count[1]; ++y)
@@ -250,10 +272,15 @@ SiteCounts SiteCounter::counts_of(const WarpAccess& access) const {
     return counts;
 }
 
-const SiteCounts& SiteCounter::counts_of_site(std::uint32_t site, const WarpAccess& access) {
-    Counted& last = last_[site];
-    if (!is_moved_by_lines(access, last.access)) last = {access, counts_of(access)};
-    return last.counts;
+const SiteCounts& SiteCounter::counts_of_site(std::uint32_t site, const WarpAccess& access,
+                                              const Growth& growth, const BlockBox& box) {
+    const std::size_t place = access.addresses[0] / 4 % counted_of_site_;
+    Counted& known = counted_[site * counted_of_site_ + place];
+    const Growth within = within_lines(growth);
+    if (known.growth != within || known.blocks != box.count ||
+        !is_moved_by_lines(access, known.access))
+        known = {access, within, box.count, counts_of_box(access, growth, box)};
+    return known.counts;
 }
 
 void SiteCounter::keep() {

@@ -2,6 +2,7 @@
 // blocks whose addresses grow from block to block are counted by their places in their lines.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -39,6 +40,9 @@ struct SiteCounts {
     void add(const SiteCounts& other, std::size_t most = most_samples);
     std::uint64_t highest_draw = 0;  // of them
     void keep(const SampledWarp& warp, std::size_t most);
+    bool would_keep(std::uint64_t draw, std::size_t most) const {
+        return most != 0 && (samples.size() < most || draw < highest_draw);
+    }
     std::vector<WarpAccess> warps_kept() const;
     void add_accesses(const SiteCounts& other, std::uint64_t times);
     // The counters of the instruction, by the machine's rules.
@@ -58,10 +62,14 @@ class SiteCounter : public AccessSink {
  private:
     // The counts of one warp, in those of its memory.
     SiteCounts counts_of(const WarpAccess& access) const;
-    const SiteCounts& counts_of_site(std::uint32_t site, const WarpAccess& access);
+    // Those of all blocks of the box.
+    SiteCounts counts_of_box(const WarpAccess& access, const Growth& growth,
+                             const BlockBox& box) const;
+    const SiteCounts& counts_of_site(std::uint32_t site, const WarpAccess& access,
+                                     const Growth& growth, const BlockBox& box);
     void count_each(std::uint32_t site, const WarpAccess& access, const Growth& growth,
                     const BlockBox& box);
-    void sample(SiteCounts& counts, const WarpAccess& access, const Growth& growth,
+    void sample(std::uint32_t site, const WarpAccess& access, const Growth& growth,
                 const BlockBox& box);
     SiteCounts& attempt(std::uint32_t site);
 
@@ -77,13 +85,17 @@ class SiteCounter : public AccessSink {
     std::vector<SiteCounts> kept_;
     std::vector<SiteCounts> attempt_;
     std::vector<std::uint32_t> touched_;  // sites of the attempt
-    // The last access of each site and its counts: warps of a kernel mostly repeat each other,
-    // moved by whole lines.
+    // Accesses of each site and what they came to in all blocks of a box, by where the first lane's
+    // address lies in its line: warps of a kernel mostly repeat each other, moved by whole lines,
+    // and loops come back to the same places.
     struct Counted {
         WarpAccess access;
+        Growth growth{};
+        std::array<std::uint32_t, 3> blocks{};
         SiteCounts counts;
     };
-    std::vector<Counted> last_;
+    std::size_t counted_of_site_;
+    std::vector<Counted> counted_;
     std::vector<WarpAccess> previous_;  // of each site, of global memory, block by block
 };
 

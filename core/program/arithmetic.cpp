@@ -47,6 +47,8 @@ void compare(const PtxStep& step, const Inputs& in, std::uint32_t active, const 
         need_fixed(*in[0]);
         need_fixed(*in[1]);
         lanes = compared_reals(step, *in[0], *in[1]);
+    } else if (in[0]->is_fixed() && in[1]->is_fixed()) {
+        lanes = compared_integers(step, *in[0], *in[1]);
     } else {
         const LaneOrder order =
             order_of(*in[0], *in[1], active, box, step.from.bits, step.from.kind == 's');
@@ -229,8 +231,7 @@ void convert(const PtxStep& step, const Inputs& in, std::uint32_t active, const 
     if (to.is_real() || from.is_real()) {
         need_fixed(a);
         const Rounding rounding(step.rounding);
-        each(result, [&](std::uint32_t lane) { return converted(step, a.at[lane]); });
-        return;
+        return convert_reals(step, a, result);
     }
     const bool is_signed = from.kind == 's';
     const auto number = [&](std::uint32_t lane) {

@@ -38,14 +38,18 @@ std::uint64_t LaunchMemory::read(const LaunchArray* array, std::uint64_t address
     if (array && array->contents && address - array->base < limit_of(*array))
         value = array->contents->number_at(address - array->base, bytes);
     std::uint32_t written = 0;
-    for (std::uint32_t i = 0; !written_.empty() && i < bytes; ++i) {
+    for (std::uint32_t i = 0; !written_.empty() && i < bytes;) {
         const auto page = written_.find((address + i) / page_bytes);
-        const std::size_t at = (address + i) % page_bytes;
-        if (page == written_.end() || !page->second->is_written[at]) continue;
-        ++written;
-        value &= ~(std::uint64_t{0xFF} << (8 * i));
-        value |= std::uint64_t{page->second->bytes[at]} << (8 * i);
-        if (!page->second->unsaid.empty()) unsaid |= page->second->unsaid[at / 8];
+        std::size_t at = (address + i) % page_bytes;
+        const std::size_t end = std::min<std::size_t>(page_bytes, at + bytes - i);
+        if (page == written_.end()) i += static_cast<std::uint32_t>(end - at);
+        for (; page != written_.end() && at < end; ++at, ++i) {
+            if (!page->second->is_written[at]) continue;
+            ++written;
+            value &= ~(std::uint64_t{0xFF} << (8 * i));
+            value |= std::uint64_t{page->second->bytes[at]} << (8 * i);
+            if (!page->second->unsaid.empty()) unsaid |= page->second->unsaid[at / 8];
+        }
     }
     if (written < bytes) unsaid |= bit_of(array);
     return value;

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -21,6 +22,8 @@ class ArrayContents {
     virtual std::uint64_t number_at(std::uint64_t at, std::uint32_t bytes) const = 0;
     // The same for all addresses: then blocks that read other places of it still go the same way.
     virtual bool is_constant() const { return false; }
+    // All bytes where they lie as they are; empty: they do not.
+    virtual std::string_view plain() const { return {}; }
 };
 
 struct LaunchArray {
@@ -45,6 +48,12 @@ class LaunchMemory {
     // The array that contains `address` or ends before it; none: none begins there.
     const LaunchArray* find(std::uint64_t address) const;
 
+    // What is read of the array, where that is its bytes and nothing else; empty: ask read().
+    std::string_view plain(const LaunchArray& array) const {
+        return array.contents && written_.empty()
+                   ? array.contents->plain().substr(0, limit_of(array))
+                   : std::string_view();
+    }
     // Zero where nothing is. At most 8 bytes. `unsaid` gets the arrays without given content from
     // which they were made.
     std::uint64_t read(const LaunchArray* array, std::uint64_t address, std::uint32_t bytes,

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <functional>
+#include <utility>
 
 namespace coalprof {
 namespace {
@@ -133,48 +135,102 @@ std::uint64_t bits_of_real(double value, PtxType type) {
     return sign | (static_cast<std::uint64_t>(unit + 24) * 1024 + fraction);
 }
 
-std::uint32_t compared_reals(const PtxStep& step, const LaneValue& a, const LaneValue& b) {
-    std::uint32_t lanes = 0;
-    for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
-        const double left = real_number(a.at[lane], step.from);
-        const double right = real_number(b.at[lane], step.from);
-        const bool is_nan = std::isnan(left) || std::isnan(right);
-        bool is_true = false;
-        if (step.relation == PtxRelation::is_nan || step.relation == PtxRelation::is_number)
-            is_true = is_nan == (step.relation == PtxRelation::is_nan);
-        else if (is_nan)
-            is_true = !step.is_ordered;
-        else
-            is_true = relation_holds(step.relation, left < right ? -1 : left > right ? 1 : 0);
-        lanes |= std::uint32_t{is_true} << lane;
+namespace {
+
+// `at(lane)`: the two numbers.
+template <typename At>
+std::uint32_t lanes_where(PtxRelation relation, At at) {
+    const auto all = [&](auto holds) {
+        std::uint32_t lanes = 0;
+        for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
+            const auto [a, b] = at(lane);
+            lanes |= std::uint32_t{holds(a, b)} << lane;
+        }
+        return lanes;
+    };
+    switch (relation) {
+        case PtxRelation::eq:
+            return all(std::equal_to());
+        case PtxRelation::ne:
+            return all(std::not_equal_to());
+        case PtxRelation::lt:
+            return all(std::less());
+        case PtxRelation::le:
+            return all(std::less_equal());
+        case PtxRelation::gt:
+            return all(std::greater());
+        default:
+            return all(std::greater_equal());
     }
-    return lanes;
+}
+
+template <typename At>
+std::uint32_t real_lanes_where(const PtxStep& step, At at) {
+    std::uint32_t unordered = 0;
+    for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
+        const auto [a, b] = at(lane);
+        unordered |= std::uint32_t{std::isunordered(a, b)} << lane;
+    }
+    if (step.relation == PtxRelation::is_nan) return unordered;
+    if (step.relation == PtxRelation::is_number) return ~unordered;
+    const std::uint32_t lanes = lanes_where(step.relation, at);
+    return step.is_ordered ? lanes & ~unordered : lanes | unordered;
+}
+
+float short_real(std::uint64_t value) {
+    return std::bit_cast<float>(static_cast<std::uint32_t>(value));
+}
+
+}  // namespace
+
+std::uint32_t compared_integers(const PtxStep& step, const LaneValue& a, const LaneValue& b) {
+    const std::uint8_t bits = step.from.bits;
+    if (step.from.kind != 's')
+        return lanes_where(step.relation,
+                           [&](std::uint32_t lane) { return std::pair(a.at[lane], b.at[lane]); });
+    return lanes_where(step.relation, [&](std::uint32_t lane) {
+        return std::pair(extended(a.at[lane], bits), extended(b.at[lane], bits));
+    });
+}
+
+std::uint32_t compared_reals(const PtxStep& step, const LaneValue& a, const LaneValue& b) {
+    if (step.from.kind == 'f' && step.from.bits == 32)
+        return real_lanes_where(step, [&](std::uint32_t lane) {
+            return std::pair(short_real(a.at[lane]), short_real(b.at[lane]));
+        });
+    return real_lanes_where(step, [&](std::uint32_t lane) {
+        return std::pair(real_number(a.at[lane], step.from), real_number(b.at[lane], step.from));
+    });
 }
 
 namespace {
 
+// Without the C library's functions where that is exact: they took most of a conversion.
 double whole_of(double value, char variant) {
-    return variant == 'n'   ? std::nearbyint(value)
-           : variant == 'm' ? std::floor(value)
-           : variant == 'p' ? std::ceil(value)
-                            : std::trunc(value);
+    constexpr double small = 0x1p51, to_even = 0x1.8p52;
+    if (!(std::fabs(value) < small))
+        return variant == 'n'   ? std::nearbyint(value)
+               : variant == 'm' ? std::floor(value)
+               : variant == 'p' ? std::ceil(value)
+                                : std::trunc(value);
+    const double cut = static_cast<double>(static_cast<std::int64_t>(value));
+    const double whole = variant == 'n'   ? (value + to_even) - to_even
+                         : variant == 'm' ? (cut > value ? cut - 1 : cut)
+                         : variant == 'p' ? (cut < value ? cut + 1 : cut)
+                                          : cut;
+    return std::copysign(whole, value);
 }
 
 std::uint64_t integer_of(double value, PtxType type, char variant) {
     if (std::isnan(value)) return 0;
     const double whole = whole_of(value, variant);
-    if (type.kind == 's') {
-        const auto most = static_cast<double>(std::uint64_t{1} << (type.bits - 1));
-        const std::int64_t least = extended(std::uint64_t{1} << (type.bits - 1), type.bits);
-        const std::int64_t limited = whole >= most    ? ~least
-                                     : whole <= -most ? least
-                                                      : static_cast<std::int64_t>(whole);
-        return static_cast<std::uint64_t>(limited) & mask_of(type.bits);
-    }
-    if (whole <= 0) return 0;
-    return whole >= 2 * static_cast<double>(std::uint64_t{1} << (type.bits - 1))
-               ? mask_of(type.bits)
-               : static_cast<std::uint64_t>(whole);
+    const bool is_signed = type.kind == 's';
+    const auto range = static_cast<double>(std::uint64_t{1} << (type.bits - 1));
+    const double least = is_signed ? -range : 0, end = is_signed ? range : 2 * range;
+    if (whole >= end) return mask_of(type.bits) >> (is_signed ? 1 : 0);
+    if (!is_signed && whole >= range && type.bits == 64) return static_cast<std::uint64_t>(whole);
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(std::max(whole, least))) &
+           mask_of(type.bits);
 }
 
 // f32 directly, not by way of double: 64 bits would be rounded twice.
@@ -189,15 +245,28 @@ std::uint64_t real_of_integer(Integer number, PtxType type) {
 
 double saturated(double value) { return value > 0 ? std::min(value, 1.0) : 0; }
 
-std::uint64_t converted(const PtxStep& step, std::uint64_t value) {
+void convert_reals(const PtxStep& step, const LaneValue& value, LaneValue& result) {
     const PtxType to = step.type, from = step.from;
+    const auto each = [&](auto convert) {
+        for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
+            result.at[lane] = convert(value.at[lane]);
+    };
+    if (from.kind == 's')
+        return each(
+            [&](std::uint64_t bits) { return real_of_integer(extended(bits, from.bits), to); });
     if (!from.is_real())
-        return from.kind == 's' ? real_of_integer(extended(value, from.bits), to)
-                                : real_of_integer(value & mask_of(from.bits), to);
-    double real = real_number(value, from);
-    if (!to.is_real()) return integer_of(real, to, step.variant);
-    if (step.variant != 0) real = whole_of(real, step.variant);
-    return bits_of_real(step.is_saturated ? saturated(real) : real, to);
+        return each(
+            [&](std::uint64_t bits) { return real_of_integer(bits & mask_of(from.bits), to); });
+    if (!to.is_real() && from.kind == 'f' && from.bits == 32)
+        return each([&](std::uint64_t bits) {
+            return integer_of(static_cast<double>(short_real(bits)), to, step.variant);
+        });
+    each([&](std::uint64_t bits) {
+        double real = real_number(bits, from);
+        if (!to.is_real()) return integer_of(real, to, step.variant);
+        if (step.variant != 0) real = whole_of(real, step.variant);
+        return bits_of_real(step.is_saturated ? saturated(real) : real, to);
+    });
 }
 
 std::uint64_t wide_product(std::uint64_t a, std::uint64_t b, PtxType type) {

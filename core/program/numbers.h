@@ -12,7 +12,7 @@ namespace coalprof {
 double real_number(std::uint64_t value, PtxType type);
 std::uint64_t bits_of_real(double value, PtxType type);
 // cvt where its operand or its result is a floating-point number.
-std::uint64_t converted(const PtxStep& step, std::uint64_t value);
+void convert_reals(const PtxStep& step, const LaneValue& value, LaneValue& result);
 // 0 to 1; 0 for NaN.
 double saturated(double value);
 double real_of(const PtxStep& step, double a, double b);
@@ -33,7 +33,9 @@ inline bool relation_holds(PtxRelation relation, int order) {
             return order >= 0;
     }
 }
-// The lanes for which it does; of real numbers, which may be none.
+// The lanes for which it does: of integers that are the same in all blocks of the box; of real
+// numbers, which may be none.
+std::uint32_t compared_integers(const PtxStep& step, const LaneValue& a, const LaneValue& b);
 std::uint32_t compared_reals(const PtxStep& step, const LaneValue& a, const LaneValue& b);
 
 std::uint64_t wide_product(std::uint64_t a, std::uint64_t b, PtxType type);
