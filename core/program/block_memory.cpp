@@ -181,6 +181,22 @@ void BlockMemory::store_near(const CheckedAccess& access, NearBytes& local, std:
         });
 }
 
+void BlockMemory::load_far(const CheckedAccess& access, NearBytes& local, std::uint64_t more,
+                           std::uint32_t bytes, LaneValue& result) {
+    const std::string_view plain = access.array ? memory_.plain(*access.array) : std::string_view();
+    copy_of_size(bytes, [&](auto size) {
+        each_lane(access.warp.active_lanes, [&](std::uint32_t lane) {
+            const std::uint64_t address = access.warp.addresses[lane] + more;
+            const std::uint64_t at = plain.empty() ? 0 : address - access.array->base;
+            result.at[lane] = 0;
+            if (at < plain.size() && bytes <= plain.size() - at)
+                std::memcpy(&result.at[lane], plain.data() + at, size);
+            else
+                result.at[lane] = read(access, local, address, lane, bytes, result.unsaid);
+        });
+    });
+}
+
 void BlockMemory::load(const PtxStep& step, const CheckedAccess& access, NearBytes& local,
                        std::size_t number, std::uint8_t bits, LaneValue& result) {
     result.growth = {};
@@ -202,10 +218,7 @@ void BlockMemory::load(const PtxStep& step, const CheckedAccess& access, NearByt
     if (is_near(access))
         load_near(access, local, number * bytes, bytes, result);
     else
-        each_lane(access.warp.active_lanes, [&](std::uint32_t lane) {
-            result.at[lane] =
-                read(access, local, addresses[lane] + number * bytes, lane, bytes, result.unsaid);
-        });
+        load_far(access, local, number * bytes, bytes, result);
     if (step.type.kind != 's') return;
     for (std::uint64_t& value : result.at) value = number_as_loaded(value, step.type, bits);
 }
@@ -227,6 +240,26 @@ void BlockMemory::store(const PtxStep& step, const CheckedAccess& access, NearBy
     each_lane(access.warp.active_lanes, [&](std::uint32_t lane) {
         write(access, local, addresses[lane] + number * bytes, lane, value.at[lane], bytes,
               value.unsaid);
+    });
+}
+
+void BlockMemory::copy(const PtxStep& step, const CheckedAccess& from, const LaneValue& to,
+                       const LaneValue* sizes, UnsaidArrays unsaid) {
+    const CheckedAccess shared{.state = PtxState::shared, .warp = {}};
+    NearBytes no_local;
+    unsaid |= to.unsaid | (sizes ? sizes->unsaid : 0);
+    each_lane(from.warp.active_lanes, [&](std::uint32_t lane) {
+        const std::uint64_t size = sizes ? sizes->at[lane] : step.width_bytes;
+        const std::uint64_t all = std::min<std::uint64_t>(
+            step.variant == 'b' ? size : step.width_bytes, shared_.bytes.size());
+        for (std::uint64_t i = 0; i < all; i += word_bytes) {
+            const std::uint64_t address = from.warp.addresses[lane] + i;
+            UnsaidArrays made_of = unsaid;
+            const std::uint64_t value =
+                i < size ? memory_.read(memory_.find(address), address, word_bytes, made_of) : 0;
+            write(shared, no_local, (to.at[lane] + step.target + i) & 0xFFFF'FFFFu, lane, value,
+                  word_bytes, made_of);
+        }
     });
 }
 

@@ -47,6 +47,9 @@ class BlockMemory {
     // Stores the `number`th element of an access, `value`.
     void store(const PtxStep& step, const CheckedAccess& access, NearBytes& local,
                std::size_t number, const LaneValue& value);
+    // From global to shared memory; `sizes`: of each lane, zeros follow; null: the width.
+    void copy(const PtxStep& step, const CheckedAccess& from, const LaneValue& to,
+              const LaneValue* sizes, UnsaidArrays unsaid);
     // An atomic, lane by lane; returns the earlier values.
     void change(const PtxStep& step, const CheckedAccess& access, NearBytes& local,
                 const LaneValue& first, const LaneValue& last, LaneValue& before);
@@ -59,6 +62,8 @@ class BlockMemory {
     template <typename Visit>
     void each_place(const CheckedAccess& access, std::uint64_t more, std::uint32_t bytes,
                     Visit visit) const;
+    void load_far(const CheckedAccess& access, NearBytes& local, std::uint64_t more,
+                  std::uint32_t bytes, LaneValue& result);
     void load_near(const CheckedAccess& access, NearBytes& local, std::uint64_t more,
                    std::uint32_t bytes, LaneValue& result);
     void store_near(const CheckedAccess& access, NearBytes& local, std::uint64_t more,

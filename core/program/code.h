@@ -75,7 +75,7 @@ struct PtxInstruction {
     std::uint32_t statement = 0;  // in Code::statements
     bool is_needed = false;       // for addresses or branches
     bool is_transposed = false;   // of ldmatrix and stmatrix
-    bool is_copy = false;         // cp.async: a second input says how many bytes
+    bool is_copy = false;         // cp.async: inputs are from, to (+ target), how many bytes
     bool is_opaque = false;       // part of a matrix: its values are not known
     bool is_saturated = false;    // .sat
     bool gathers = false;         // .sync: the lanes that its last input names execute it together

@@ -695,18 +695,28 @@ class Decoder {
         for (std::size_t i = at + 1; i < operands.size() && !memory.is_copy && !is_load; ++i)
             for (const Slot slot : input_list(frame, statement, operands[i]))
                 instruction.inputs.push_back(cut(slot, instruction.type.bits));
-        // "cp.async [to], [from], 16, size": of a size of 0 nothing is read.
-        if (memory.is_copy && operands.size() > 3)
-            if (const Slot size = operand(frame, statement, operands[3]);
-                size != no_slot && code_.slots[size].bits > 1)
-                instruction.inputs.push_back(size);
-        if (memory.is_copy && operands.size() > 2)
-            instruction.width_bytes =
-                static_cast<std::uint32_t>(number_of(operands[2]).value_or(memory.width_bytes));
+        if (memory.is_copy) decode_copy(frame, statement, instruction, operands);
         if (memory.opcode != Opcode::load && instruction.inputs.size() < 2)
             refuse(statement, "it has too few operands");
-        add_site(statement, instruction, words, memory, frame.arrays.array_at(address.base));
+        if (!memory.is_uncounted)
+            add_site(statement, instruction, words, memory, frame.arrays.array_at(address.base));
         emit(std::move(instruction));
+    }
+    // "cp.async [to], [from], 16, size": size 0 reads nothing. The third operand of a bulk
+    // copy is its size.
+    void decode_copy(const Frame& frame, const PtxStatement& statement, PtxInstruction& instruction,
+                     const std::vector<std::string_view>& operands) {
+        const Address to = address_in(statement, operands[0]);
+        instruction.inputs.push_back(input_list(frame, statement, to.base).front());
+        instruction.target = static_cast<std::uint32_t>(to.offset);
+        const std::size_t at = instruction.variant == 'b' ? 2 : 3;
+        if (operands.size() > at)
+            if (const Slot size = operand(frame, statement, operands[at]);
+                size != no_slot && code_.slots[size].bits > 1)
+                instruction.inputs.push_back(size);
+        if (operands.size() > 2)
+            instruction.width_bytes = static_cast<std::uint32_t>(
+                number_of(operands[2]).value_or(instruction.width_bytes));
     }
     // "wmma.load.a... {%r1, ...}, [%rd1], %r9", "wmma.store.d... [%rd1], {%r1, ...}, %r9": their
     // accesses, and the instructions that compute their addresses.

@@ -234,16 +234,7 @@ class Executor::Body {
         all.growth = base.growth;
         all.warp.width_bytes = step.width_bytes;
         all.warp.active_lanes = lanes;
-        UnsaidArrays unsaid = base.unsaid;
-        if (step.is_copy && step.inputs > 1) {
-            const LaneValue& sizes = read(warp, step.input[1], lanes);
-            need_fixed(sizes);
-            unsaid |= sizes.unsaid;
-            for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
-                if (sizes.at[lane] == 0) all.warp.active_lanes &= ~(1u << lane);
-            if (all.warp.active_lanes == 0) return;
-        }
-        if (step.site != ~0u) unsaid_ |= unsaid;
+        if (step.site != ~0u) unsaid_ |= base.unsaid;
         // Rows of one or two matrices of ldmatrix.
         if (step.variant == 'n') all.warp.active_lanes &= 0xFFu;
         if (step.variant == 'm') all.warp.active_lanes &= 0xFFFFu;
@@ -252,7 +243,12 @@ class Executor::Body {
         for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
             all.warp.addresses[lane] =
                 (base.at[lane] + static_cast<std::uint64_t>(step.offset)) & mask;
+        if (step.is_copy) copy(warp, step, all);
+        if (step.is_copy && (step.site == ~0u || all.warp.active_lanes == 0)) return;
         if (step.state != PtxState::generic) return access_one(warp, step, all);
+        access_generic(warp, step, all);
+    }
+    void access_generic(WarpState& warp, const PtxStep& step, const CheckedAccess& all) {
         for (std::uint32_t rest = all.warp.active_lanes; rest != 0;) {
             CheckedAccess one = all;
             const auto first = static_cast<std::uint32_t>(std::countr_zero(rest));
@@ -277,7 +273,7 @@ class Executor::Body {
             access.warp.kind = code_.sites[step.site].kind;
             sink_->take(step.site, access.warp.space, access.warp, access.growth, *box_);
         }
-        if (!step.is_needed) return;
+        if (!step.is_needed || step.is_copy) return;
         if (step.opcode == Opcode::load) return load(warp, step, access);
         need_same(access.growth);
         if (step.opcode == Opcode::store) return store(warp, step, access);
@@ -295,6 +291,25 @@ class Executor::Body {
         result_.unsaid |= warp.registers[step.input[0]].unsaid;
         if (step.guard != no_slot) result_.unsaid |= warp.registers[step.guard].unsaid;
         write(warp, step.result[number], result_, lanes);
+    }
+    // Lanes that read nothing are left out of `from`.
+    void copy(WarpState& warp, const PtxStep& step, CheckedAccess& from) {
+        const std::uint32_t lanes = from.warp.active_lanes;
+        const LaneValue* const sizes =
+            step.inputs > 2 ? &read(warp, step.input[2], lanes) : nullptr;
+        if (sizes) need_fixed(*sizes);
+        if (step.is_needed) {
+            if (dimensions_of(from.growth) != 0 && !block_memory_.is_constant(from))
+                need_same(from.growth);
+            const LaneValue& to = read(warp, step.input[1], lanes);
+            need_fixed(to);
+            block_memory_.copy(step, from, to, sizes, warp.registers[step.input[0]].unsaid);
+        }
+        if (!sizes) return;
+        if (step.site != ~0u) unsaid_ |= sizes->unsaid;
+        each_lane(lanes, [&](std::uint32_t lane) {
+            if (sizes->at[lane] == 0) from.warp.active_lanes &= ~(1u << lane);
+        });
     }
     void load(WarpState& warp, const PtxStep& step, const CheckedAccess& access) {
         if (dimensions_of(access.growth) != 0 && !block_memory_.is_constant(access))
@@ -390,7 +405,11 @@ class Executor::Body {
                        ? std::optional(BadPlace{KernelFault::Kind::shared_bounds, nullptr, grows})
                        : std::nullopt;
         const LaunchArray* there = memory_.find(address);
-        if (!there) return BadPlace{KernelFault::Kind::no_memory, nullptr, grows};
+        if (!there) {
+            const Wide last = static_cast<Wide>(address) + spread.most;
+            const bool is_part = memory_.find(static_cast<std::uint64_t>(last)) != nullptr;
+            return BadPlace{KernelFault::Kind::no_memory, nullptr, grows && is_part};
+        }
         if (there->size_bytes == 0) return std::nullopt;
         const Wide offset = static_cast<Wide>(address) - static_cast<Wide>(there->base);
         if (offset + spread.least >= 0 &&

@@ -181,7 +181,7 @@ class Needs {
                 if (is_access(one) && one.site != ~0u) {
                     need(one.guard);
                     need(one.inputs.front());
-                    if (one.is_copy && one.inputs.size() > 1) need(one.inputs[1]);
+                    if (one.is_copy && one.inputs.size() > 2) need(one.inputs[2]);
                 }
         }
     }
@@ -211,6 +211,10 @@ class Needs {
     bool take_stores() {
         bool changed = false;
         for (PtxInstruction& one : code_.instructions) {
+            if (one.is_copy && needs_shared_ && !one.is_needed) {
+                take(one);
+                changed = true;
+            }
             if (one.is_needed || one.is_opaque ||
                 (one.opcode != Opcode::store && one.opcode != Opcode::atomic))
                 continue;

@@ -224,6 +224,12 @@ MemoryWords OpcodeWords::memory() const {
         words.state = PtxState::global;
         words.is_copy = true;
         words.width_bytes = 16;
+    } else if (base() == "cp" && parts_.size() > 4 && parts_[2] == "bulk" &&
+               parts_[3].starts_with("shared") && parts_[4] == "global") {
+        words.opcode = Opcode::load;
+        words.state = PtxState::global;
+        words.is_copy = words.is_uncounted = true;
+        words.variant = 'b';
     } else if (base() == "ld" || base() == "ldu") {
         words.opcode = Opcode::load;
     } else if (base() == "st" && !is_async) {

@@ -16,7 +16,8 @@ struct MemoryWords {
     AccessKind kind = AccessKind::load;
     PtxState state = PtxState::generic;
     PtxType type = {};
-    char variant = 0;  // of atomics: + < > & | ^ x(change) c(ompare) i d; m: matrices of ldmatrix
+    char variant = 0;  // of atomics: + < > & | ^ x(change) c(ompare) i d; m: matrices of ldmatrix;
+                       // b: a bulk copy
     std::uint32_t width_bytes = 0;
     bool is_transposed = false;
     bool is_uncounted = false;  // it accesses memory in a way that is not counted here

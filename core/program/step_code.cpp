@@ -105,6 +105,7 @@ void StepCode::add_step(const PtxInstruction& one, std::size_t at) {
                  .offset = one.offset,
                  .width_bytes = one.width_bytes,
                  .site = one.site,
+                 .target = one.target,
                  .instruction = static_cast<std::uint32_t>(at)};
     const bool takes_all = one.is_needed || one.is_copy || one.opcode == Opcode::branch_table;
     const std::size_t inputs = takes_all               ? std::min(one.inputs.size(), most_inputs)

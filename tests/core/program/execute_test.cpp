@@ -281,6 +281,27 @@ TEST(Execution, of_ldmatrix_hands_each_lane_its_pair_of_elements) {
     EXPECT_EQ(sectors(".trans"), 4u);  // rows 0, 2, 4, 6: elements 16 (l % 4) + l / 4
 }
 
+// Lane l copies number l to shared memory and loads the sector of that number: 32 of them. Of
+// lanes that copy nothing the number is 0.
+TEST(Execution, of_copies_to_shared_memory_leaves_there_what_decides_addresses) {
+    const auto sectors = [](const std::string& copy) {
+        const std::string text =
+            ".shared .align 16 .b8 t[144];\nld.param.u64 %rd3, [p1];\nmov.u32 %r2, t;\n"
+            "shl.b32 %r3, %r1, 2;\nadd.s32 %r4, %r2, %r3;\ncvt.u64.u32 %rd4, %r3;\n"
+            "add.s64 %rd5, %rd3, %rd4;\nand.b32 %r6, %r1, 1;\nshl.b32 %r6, %r6, 2;\n"
+            "setp.eq.u32 %p1, %r1, 0;\n" +
+            copy + "\nbar.sync 0;\nld.shared.u32 %r7, [%r4+16];\nmul.wide.u32 %rd9, %r7, 32;\n";
+        const Executed result =
+            run(ptx_of(thread + text + load_at_rd9, 2), {1, 1, 1}, {32, 1, 1}, {"p1=i32[32]=iota"});
+        return result.counts.back().global.sectors;
+    };
+    EXPECT_EQ(sectors("cp.async.ca.shared.global [%r4+16], [%rd5], 4;"), 32u);
+    EXPECT_EQ(sectors("cp.async.ca.shared.global [%r4+16], [%rd5], 4, %r6;"), 17u);
+    EXPECT_EQ(sectors("@%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+                      "[t+16], [%rd3], 128, [%r9];"),
+              32u);
+}
+
 // Accesses, their width and sectors (passes of shared memory) for lines 48 elements apart. Widths
 // are those of machine code of sm_90. Rows of 96 bytes and 192 bytes begin with a sector: a quarter
 // of a warp has one of each of 8 lines, lanes of single elements one of each of 4.
