@@ -190,7 +190,7 @@ Calibration calibrate(KernelLauncher& launcher) {
             read.push_back(read_once(launcher, found));
         }
     }
-    found.simulated = sim_rates_of(read, prior->sim, facts.multiprocessors);
+    found.simulated = sim_rates_of(read, *prior, facts.multiprocessors);
     std::vector<TimedWork> timed;
     for (const Asked& one : asked) {
         if (!one.failure.empty()) {

@@ -38,21 +38,24 @@ std::vector<SimValue> values_of(const SimRound& round, const SimRates& prior,
 
 }  // namespace
 
-std::vector<FoundSimRate> sim_rates_of(std::span<const SimRound> rounds, const SimRates& prior,
+std::vector<FoundSimRate> sim_rates_of(std::span<const SimRound> rounds, const Rates& prior,
                                        double multiprocessors) {
     std::vector<std::vector<SimValue>> values;
-    for (const SimRound& round : rounds) values.push_back(values_of(round, prior, multiprocessors));
+    for (const SimRound& round : rounds)
+        values.push_back(values_of(round, prior.sim, multiprocessors));
     std::vector<FoundSimRate> found;
     for (const SimRateInfo& info : all_sim_rates()) {
         std::vector<double> seen;
         for (const std::vector<SimValue>& of_round : values)
             if (const double one = value_of(of_round, info.value, 0); one > 0) seen.push_back(one);
-        FoundSimRate rate{.info = info, .value = prior.*info.value};
+        const double shipped = prior.sim.*info.value, read_there = prior.sim_read.*info.value;
+        FoundSimRate rate{.info = info, .value = shipped};
         if (!seen.empty()) {
             std::ranges::sort(seen);
-            rate.value = seen[seen.size() / 2];
+            const double read = seen[seen.size() / 2];
+            rate.value = read_there > 0 ? shipped * read / read_there : read;
             rate.is_measured = true;
-            rate.doubt = (seen[seen.size() * 3 / 4] - seen[seen.size() / 4]) / rate.value;
+            rate.doubt = (seen[seen.size() * 3 / 4] - seen[seen.size() / 4]) / read;
         }
         found.push_back(rate);
     }

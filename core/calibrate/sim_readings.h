@@ -1,7 +1,7 @@
 // From measurements of a GPU to the rates of the simulation of kernels (core/machine/sim_rates.h).
 // Each is a reading and no fit: cycles that a kernel counted, or how much longer a launch takes
-// that does more of one thing. The other rates keep the chip's values, which `scripts/natural
-// --fit` finds from whole launches.
+// that does more of one thing. Where the simulation is better with another value than what was
+// read on the chip (Rates::sim_read), that ratio is kept. The other rates keep the chip's values.
 #pragma once
 
 #include <optional>
@@ -34,7 +34,7 @@ struct FoundSimRate {
 };
 
 // By the median of the rounds, in the order of all_sim_rates().
-std::vector<FoundSimRate> sim_rates_of(std::span<const SimRound> rounds, const SimRates& prior,
+std::vector<FoundSimRate> sim_rates_of(std::span<const SimRound> rounds, const Rates& prior,
                                        double multiprocessors);
 
 }  // namespace coalprof

@@ -34,6 +34,7 @@ Rates scaled(const Board& board, const Board& measured, Rates rates) {
         if (rate.scaling == Scaling::by_bandwidth) rates.*rate.value *= memory;
     }
     scale(rates.sim, board, measured, processors, memory);
+    scale(rates.sim_read, board, measured, processors, memory);
     rates.doubt = rates.cache_doubt = 3;
     return rates;
 }

@@ -97,6 +97,9 @@ struct Rates {
     double overlap = 0;          // power p: terms add up as (sum of term^p)^(1/p)
     L2Shares l2;
     SimRates sim;  // of kernels, as they are simulated
+    // What `coalprof calibrate` reads on a GPU with these; 0 where `sim` is what it reads. The
+    // others were fitted to whole kernels, and keep their ratio to what is read on another GPU.
+    SimRates sim_read;
     // Intervals of times, and of the counters that caches decide, are widened by this power: 1
     // where launches of this very GPU were measured.
     double doubt = 1;

@@ -272,7 +272,8 @@ std::map<std::string, FoundSimRate> by_key(std::span<const FoundSimRate> rates) 
 // line), and its latency; 132 multiprocessors at 1.9 GHz start a block each 250.8 cycles where the
 // GPU starts 1e9 a second.
 TEST(SimReadings, tell_latencies_from_what_comes_before_them) {
-    const SimRates prior = h200_rates().sim;
+    Rates prior = h200_rates();
+    prior.sim_read = {};
     const std::vector<SimRound> rounds(3, {some_cycles, {{&SimRates::blocks_per_second, 1e9}}});
     const auto found = by_key(sim_rates_of(rounds, prior, 132));
     const auto expect = [&](const std::string& key, double value) {
@@ -294,14 +295,29 @@ TEST(SimReadings, tell_latencies_from_what_comes_before_them) {
 
 // By the launches that were timed: of 2, 3 and 10 the one in the middle.
 TEST(SimReadings, are_the_middle_of_the_rounds_and_say_how_far_these_are_apart) {
+    Rates prior = h200_rates();
+    prior.sim_read = {};
     std::vector<SimRound> rounds;
     for (const double rate : {3e11, 2e11, 10e11})
         rounds.push_back({std::nullopt, {{&SimRates::sectors_per_second, rate}}});
-    const auto found = by_key(sim_rates_of(rounds, h200_rates().sim, 132));
+    const auto found = by_key(sim_rates_of(rounds, prior, 132));
     EXPECT_DOUBLE_EQ(found.at("sim_sectors_per_second").value, 3e11);
     EXPECT_DOUBLE_EQ(found.at("sim_sectors_per_second").doubt, 8.0 / 3);
     EXPECT_FALSE(found.at("sim_l1_latency").is_measured);
     EXPECT_EQ(found.at("sim_l1_latency").value, h200_rates().sim.l1_latency);
+}
+
+// The simulation of a chip is at its best with 600 cycles where 400 are read: with 750 where it is
+// 500.
+TEST(SimReadings, keep_the_ratio_of_what_is_best_to_what_is_read) {
+    Rates prior = h200_rates();
+    prior.sim.dram_latency = 600;
+    prior.sim_read.dram_latency = 400;
+    CycleReadings cycles = some_cycles;
+    cycles.dram_load = cycles.l2_load + 500;
+    const std::vector<SimRound> rounds(1, {cycles, {}});
+    const auto found = by_key(sim_rates_of(rounds, prior, 132));
+    EXPECT_DOUBLE_EQ(found.at("sim_dram_latency").value, 750);
 }
 
 TEST(SimStreams, move_more_of_one_thing_by_a_longer_launch_of_the_same_formula) {
