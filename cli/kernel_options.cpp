@@ -111,6 +111,16 @@ std::vector<std::string> KernelFile::all_names() const {
     return names;
 }
 
+// Empty: no kernel has a name like it.
+std::string KernelFile::hint_for(const std::string& name) const {
+    std::vector<std::string> names;
+    for (const std::string& one : all_names()) names.push_back(kernel_name(one));
+    const std::vector<std::string_view> views(names.begin(), names.end());
+    const auto meant = nearest(name, views);
+    return meant && !name.empty() ? fmt::format("did you mean {}?", printable(*meant))
+                                  : std::string();
+}
+
 KernelFile::Kernel KernelFile::kernel(const std::string& name) const {
     std::vector<std::pair<const PtxModule*, const PtxFunction*>> found;
     for (const NameTest& is_meant : tests_for(name)) {
@@ -122,7 +132,8 @@ KernelFile::Kernel KernelFile::kernel(const std::string& name) const {
     if (found.empty())
         throw UsageError(name.empty() ? fmt::format("{}: it holds no kernel", shown(options_.file))
                                       : fmt::format("{}: it holds no kernel '{}'; it holds {}",
-                                                    shown(options_.file), shown(name), names()));
+                                                    shown(options_.file), shown(name), names()),
+                         hint_for(name));
     const auto [module, kernel] = found.front();
     if (std::ranges::any_of(found,
                             [&](const auto& one) { return one.second->name != kernel->name; }))

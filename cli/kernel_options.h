@@ -46,6 +46,7 @@ class KernelFile {
 
  private:
     std::string names() const;
+    std::string hint_for(const std::string& name) const;
     std::vector<std::string> names_of(const PtxModule& module, const PtxFunction& kernel) const;
 
     const KernelOptions& options_;

@@ -461,18 +461,18 @@ void BudgetJudge::point(const Point& point) {
     if (GatePlace place = place_of(point); !place.file.empty())
         places_.emplace(point.name, std::move(place));
     has_instructions_ |= !point.instructions.empty();
-    if (!point.failure.empty()) look_at_failure(point);
+    if (!point.failure.empty() && find_value(point.parameters, "kernel")) look_at_failure(point);
     judge_all(point, nullptr);
     for (const InstructionResult& one : point.instructions) judge_all(point, &one);
     hand_on([&](ResultSink& next) { next.point(point); });
 }
 
-// The numbers of a point that failed keep no budget.
+// A kernel whose launch a GPU stops keeps no budget, nor do its lines.
 void BudgetJudge::look_at_failure(const Point& point) {
     constexpr std::size_t most = 20;
     if (report_.losses.size() < most)
         report_.losses.push_back(
-            fmt::format("{} failed: {}", printable(point.name), printable(point.failure)));
+            fmt::format("point {} failed: {}", printable(point.name), printable(point.failure)));
 }
 
 // Judges the whole point, or one of its instructions.

@@ -268,7 +268,13 @@ class Binder {
             throw UsageError(fmt::format("{}: parameter {} is a structure of {} bytes", option_,
                                          name_of(at), parameter.size_bytes),
                              "give its bytes in a file: NAME=@raw.bin");
-        put(at, scalar_of(value, letter_of(at), parameter.size_bytes * 8), parameter.size_bytes);
+        const std::uint64_t bits = scalar_of(value, letter_of(at), parameter.size_bytes * 8);
+        if (code_.is_address[at] && at < code_.own_parameters() && bits != 0)
+            throw UsageError(
+                fmt::format("{}: parameter {} is a pointer, no number", option_, name_of(at)),
+                fmt::format("say what it points to: --arg {}=f32[N]; 0 is the null pointer",
+                            name_of(at)));
+        put(at, bits, parameter.size_bytes);
     }
     // f: a real; u, s, i: an integer; b: bits that may be either.
     char letter_of(std::size_t at) const {
@@ -287,8 +293,12 @@ class Binder {
         if (letter != 'f' && is_whole) {
             const std::uint64_t most =
                 bits >= 64 ? largest_integer : (std::uint64_t{1} << bits) - 1;
-            if (whole.value > (sign != 0 ? most / 2 + 1 : most))
-                throw UsageError(fmt::format("{}: it does not fit {} bits", option_, bits));
+            // Bits may be typed in hexadecimal whatever the type.
+            const bool is_signed =
+                (letter == 'i' || letter == 's') && value.find_first_of("xX") == value.npos;
+            if (whole.value > (sign != 0 ? most / 2 + 1 : is_signed ? most / 2 : most))
+                throw UsageError(fmt::format("{}: it does not fit {} of {} bits", option_,
+                                             is_signed ? "an integer" : "a number", bits));
             return sign != 0 ? ~whole.value + 1 : whole.value;
         }
         double real = 0;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/explain/explanation.h"
+#include "core/kernel/kernel_faults.h"
 #include "core/lines/line_findings.h"
 #include "core/sim/mended_time.h"
 
@@ -114,7 +115,7 @@ class FindingPrices {
         std::vector<std::uint32_t> sites;
         for (std::size_t i = 1; i < result_.points.size(); ++i) {
             const std::string& name = result_.points[i].name;
-            const bool is_meant = finding.cause != "fault" &&
+            const bool is_meant = finding.cause != fault_cause &&
                                   (name == finding.point ||
                                    std::ranges::find(finding.others, name) != finding.others.end());
             if (is_meant)
@@ -148,7 +149,7 @@ void price_findings(KernelResult& result, const PricedLaunch& priced,
     std::vector<LineFinding> sorted;
     const auto saves = [](const LineFinding& one) {
         // Faults that stop a GPU come first.
-        return one.cause == "fault" ? 1e9 : one.saves_seconds.value_or(0);
+        return one.cause == fault_cause ? 1e9 : one.saves_seconds.value_or(0);
     };
     for (LineFinding& one : result.findings) {
         prices.price(one);

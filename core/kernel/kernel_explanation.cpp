@@ -8,6 +8,7 @@
 
 #include "core/count/predict.h"
 #include "core/explain/launch_sample.h"
+#include "core/kernel/kernel_faults.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
 
@@ -119,8 +120,11 @@ DrawnWarps explain_line(const KernelResult& result, const Code& code, const Line
     }
     DrawnWarps drawn{.first = explanation_of(name, common, machine)};
     if (!worst.empty()) drawn.worst = explanation_of(name, worst, machine);
+    const std::string place = text_of(result.points[points.front()].parameters, "line");
+    for (const LineFinding& one : result.findings)
+        if (one.cause == fault_cause && one.point == place) drawn.first.choice += one.text + " ";
     if (count > points.size())
-        drawn.first.choice = fmt::format(
+        drawn.first.choice += fmt::format(
             "{} of {} instructions, those that waste most; --op and --array choose among "
             "{}",
             points.size(), count, all_names);

@@ -27,7 +27,7 @@ class FaultTexts {
         const CodeStatement& statement = statement_of(fault);
         const std::string place = place_text(statement.source);
         LineFinding finding{.point = place.empty() ? short_kernel_name(code_.kernel) : place,
-                            .cause = "fault",
+                            .cause = std::string(fault_cause),
                             .text = {},
                             .fix = mend_of(fault),
                             .like = {}};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "core/machine/machine.h"
@@ -9,6 +10,8 @@
 #include "core/result/result.h"
 
 namespace coalprof {
+
+inline constexpr std::string_view fault_cause = "fault";  // of such findings
 
 // One for each line and reason, the first thread in the order of the launch.
 std::vector<LineFinding> findings_of_faults(const Code& code, const KernelLaunch& launch,

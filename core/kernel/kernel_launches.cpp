@@ -6,6 +6,7 @@
 
 #include "core/count/obstacles.h"
 #include "core/kernel/arguments.h"
+#include "core/kernel/kernel_faults.h"
 #include "core/text/describe.h"
 #include "core/text/number.h"
 #include "core/text/range.h"
@@ -146,7 +147,7 @@ KernelResult as_one_point(KernelResult result, const NamedValues& swept) {
     }
     result.points.resize(1);
     result.warps.resize(1);
-    std::erase_if(result.findings, [](const LineFinding& one) { return one.cause != "fault"; });
+    std::erase_if(result.findings, [](const LineFinding& one) { return one.cause != fault_cause; });
     for (LineFinding& one : result.findings) one.point = result.points.front().name;
     for (Warning& one : result.warnings) one.point = result.points.front().name;
     return result;

@@ -18,6 +18,7 @@
 #include "core/sim/kernel_time.h"
 #include "core/text/describe.h"
 #include "core/text/name_list.h"
+#include "core/text/number.h"
 #include "core/text/symbol.h"
 
 namespace coalprof {
@@ -109,7 +110,9 @@ std::vector<Warning> warnings_of(const Code& code, const ExecutionNotes& notes) 
     if (notes.contents_missing.empty()) return warnings;
     std::string names;
     for (const std::string& name : notes.contents_missing)
-        names += fmt::format("{}{}", names.empty() ? "" : ", ", printable(name));
+        names +=
+            fmt::format("{}{}{}", names.empty() ? "" : ", ",
+                        std::ranges::all_of(name, is_digit) ? "parameter " : "", printable(name));
     warnings.push_back({.code = "W-CONTENTS",
                         .point = {},
                         .text = fmt::format(

@@ -194,7 +194,7 @@ void SiteCounter::take(std::uint32_t site, Space space, const WarpAccess& access
     counts.lanes += blocks * static_cast<std::uint64_t>(std::popcount(access.active_lanes));
     sample(site, access, growth, box);
     if (space == Space::global && blocks == 1) {
-        counts.walks += goes_on(access, previous_[site]) ? 1 : 0;
+        counts.walks += goes_on(access, previous_[site]) ? 1u : 0u;
         previous_[site] = access;
     }
     const bool is_hashed = space == Space::global && !is_load_or_store(access.kind);

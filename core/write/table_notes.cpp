@@ -182,7 +182,8 @@ std::vector<std::string> TableNotes::failures_among(const std::vector<Point>& po
     std::vector<std::string> lines;
     for (const Point& point : points)
         if (!point.failure.empty() && ++failure_count_ <= most_notes)
-            lines.push_back(fmt::format("{} failed: {}", cell_text(point.name, 80, style_.ascii),
+            lines.push_back(fmt::format("Point {} failed: {}",
+                                        cell_text(point.name, 80, style_.ascii),
                                         cell_text(point.failure, whole_text, style_.ascii)));
     return lines;
 }

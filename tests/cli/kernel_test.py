@@ -254,6 +254,10 @@ class Kernel(Case):
                 ((*LAUNCH, "--arg", "x=f32[2]=ones"), GATHER, "ones"),
                 ((*LAUNCH, "--arg", "x=@/nonexistent"), GATHER, "/nonexistent"),
                 (("other", *LAUNCH), GATHER, "no kernel 'other'"),
+                (("gahter", *LAUNCH), GATHER, "did you mean gather?"),
+                ((*LAUNCH, "--arg", "x=4096"), GATHER, "x is a pointer"),
+                (("--grid", "4", "--block", "64", "--arg", "n=3000000000"),
+                 GATHER.replace(".param .u32 n", ".param .s32 n"), "integer of 32 bits"),
                 (LAUNCH, "hello", "neither PTX nor CUDA source"),
                 (LAUNCH, GATHER[:400], "ends"),
                 (LAUNCH, "", "neither PTX")):
@@ -461,11 +465,14 @@ class Frameworks(Case):
 class OfOneBody(Case):
     """Kernels of a few instructions behind `ld.param.u64 %rd1, [p]` and the thread's number in %r1."""
 
-    def predict(self, body, *arguments, code=harness.DONE):
-        ptx = (".version 8.0\n.target sm_90\n.address_size 64\n.file 1 \"k.cu\"\n"
+    def kernel_of(self, body):
+        return (".version 8.0\n.target sm_90\n.address_size 64\n.file 1 \"k.cu\"\n"
                ".extern .func __assertfail (.param .b64 a);\n.extern .func (.param .b32 r) vprintf (.param .b64 a);\n"
                ".visible .entry k(.param .u64 p)\n{\n.reg .pred %p<4>; .reg .b32 %r<12>; .reg .b64 %rd<12>; "
                ".reg .b128 %rq<2>;\nld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x;\n" + body + "\nret;\n}\n")
+
+    def predict(self, body, *arguments, code=harness.DONE):
+        ptx = self.kernel_of(body)
         return self.check(harness.run("kernel", "-", "--grid", "2", "--block", "64", *arguments, "--json", stdin=ptx), code).json
 
     def test_an_index_below_0_is_one_of_its_own_array(self):
@@ -486,6 +493,10 @@ class OfOneBody(Case):
         body = ".loc 1 7 1\nld.global.u32 %r2, [%rd1+256]; ld.global.u32 %r3, [%rd1+260];"
         found = self.predict(body, "--arg", "p=u32[64]", code=PARTIAL)["findings"]
         self.assertEqual([one["point"] for one in found if one["cause"] == "fault"], ["k.cu:7"])
+        drawn = self.run_ok("explain", "kernel", "-", "--grid", "2", "--block", "64", "--arg", "p=u32[64]", "--line", "7",
+                            stdin=self.kernel_of("mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2;" +
+                                                 body.replace("%rd1+256", "%rd3+4").replace("%rd1+260", "%rd3"))).out_text
+        self.assertIn("element 64 of array p", " ".join(drawn.split()))
 
     def test_counts_accesses_of_32_bytes(self):
         counted = self.predict("mul.wide.u32 %rd2, %r1, 32; add.s64 %rd3, %rd1, %rd2;"
