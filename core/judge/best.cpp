@@ -62,19 +62,20 @@ bool is_total(Counter counter) {
 }
 
 // The bytes that the algorithm needs; where they are not known, those that its instructions touch.
-// For kernels, which load the same in other ways, those that they leave in memory: a launch that is
-// too small leaves less.
+// For kernels, which load the same and add to it in other ways, those that they store: a launch
+// that is too small stores less.
 double work_bytes_of(const Point& point) {
     const Reading& useful = point.predicted[Counter::useful_bytes];
     if (is_number(useful)) return number_in(useful);
-    double bytes = 0, loaded = 0;
+    double stored = 0, others = 0;
     const Readings& readings = point.measured ? *point.measured : point.predicted;
     for (const AccessKind kind : access_kinds)
         if (const Reading& touched = readings[access_counter(kind, AccessField::unique_bytes)];
             is_number(touched))
-            (kind == AccessKind::load ? loaded : bytes) += number_in(touched);
+            (kind == AccessKind::store ? stored : others) += number_in(touched);
     const bool is_of_kernel = find_value(point.parameters, "kernel") != nullptr;
-    return is_of_kernel && bytes > 0 ? bytes : bytes + loaded;
+    if (is_of_kernel && stored > 0) return stored;
+    return is_of_kernel ? number_or(readings[Counter::load_unique_bytes], 0) : stored + others;
 }
 
 double sectors_of(const Point& point) {

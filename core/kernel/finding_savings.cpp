@@ -59,12 +59,8 @@ class FindingPrices {
                 " {:.0f} % of its sectors are in L1 already, from earlier loads: they cost passes "
                 "through L1, not traffic to L2.",
                 100 * hits);
-        if (saved < least_gain * seconds) return say_useless(finding, mended.limits.front());
-        const Interval* whole = result_.points.front().estimates->of(Counter::duration_seconds);
-        finding.saves_seconds = saved;
-        finding.saves_interval_seconds = {
-            least_saved * saved * whole->low / seconds,
-            std::min(most_saved * saved * whole->high / seconds + noise * seconds, whole->high)};
+        if (saved >= least_gain * seconds) return say_saving(finding, saved);
+        if (!say_collecting(finding, sites)) say_useless(finding, mended.limits.front());
     }
 
  private:
@@ -87,6 +83,31 @@ class FindingPrices {
             return !own.array.empty() && priced_.code.sites[one].array == own.array &&
                    places_of(one) != places_of(site);
         });
+    }
+    void say_saving(LineFinding& finding, double saved) const {
+        const double seconds = priced_.simulated.time.seconds;
+        const Interval* whole = result_.points.front().estimates->of(Counter::duration_seconds);
+        finding.saves_seconds = saved;
+        finding.saves_interval_seconds = {
+            least_saved * saved * whole->low / seconds,
+            std::min(most_saved * saved * whole->high / seconds + noise * seconds, whole->high)};
+    }
+    // Where blocks add to the same words again and again, fewer additions help, not fewer sectors.
+    bool say_collecting(LineFinding& finding, const std::vector<std::uint32_t>& sites) const {
+        if (std::ranges::any_of(sites, [&](std::uint32_t site) {
+                return priced_.code.sites[site].kind != AccessKind::reduce ||
+                       counts_[site].space != Space::global;
+            }))
+            return false;
+        const double seconds = priced_.simulated.time.seconds;
+        const double saved =
+            seconds - collected_time(priced_.machine, priced_.simulated, sites).seconds;
+        if (saved < least_gain * seconds) return false;
+        finding.fix =
+            "Add up in shared memory and add each block's sums to global memory once: each block "
+            "updates the same words again and again.";
+        say_saving(finding, saved);
+        return true;
     }
     void say_neighbours(LineFinding& finding) const {
         finding.kernel_seconds = priced_.simulated.time.seconds;

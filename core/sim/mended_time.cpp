@@ -1,6 +1,8 @@
 #include "core/sim/mended_time.h"
 
 #include <algorithm>
+#include <bit>
+#include <map>
 
 #include "core/machine/rates.h"
 
@@ -23,6 +25,25 @@ double share_left(const Code& code, const std::vector<SiteNeed>& needs,
         needed += needs[i].bytes;
     }
     return moved > 0 ? std::min(1.0, needed / moved) : 1;
+}
+
+// The share of a site's sectors in the traced blocks that a block touches for the first time.
+double first_touches(const BlockTraces& traces, std::uint32_t site) {
+    std::uint64_t all = 0, first = 0;
+    for (const std::vector<WarpEvents>& block : traces.blocks) {
+        std::map<std::uint64_t, std::uint8_t> touched;
+        for (const WarpEvents& warp : block)
+            for (const TraceEvent& event : warp.events)
+                for (std::uint32_t i = 0; event.site == site && i < event.lines; ++i) {
+                    const LineTouch& one = traces.lines[event.first_line + i];
+                    std::uint8_t& before = touched[one.line];
+                    all += static_cast<std::uint64_t>(std::popcount(one.sectors));
+                    first += static_cast<std::uint64_t>(
+                        std::popcount(static_cast<std::uint8_t>(one.sectors & ~before)));
+                    before |= one.sectors;
+                }
+    }
+    return all == 0 ? 1 : static_cast<double>(first) / static_cast<double>(all);
 }
 
 }  // namespace
@@ -50,6 +71,21 @@ SimulatedTime mended_time(const Code& code, const KernelLaunch& launch, const La
                               .write_bytes = left(&SiteTraffic::write_bytes)};
         model.totals.sectors[site] *= needs[site].sectors_share;
     }
+    return time_of(model, rates_of(machine)->sim);
+}
+
+SimulatedTime collected_time(const Machine& machine, const SimulatedLaunch& simulated,
+                             const std::vector<std::uint32_t>& sites) {
+    LaunchModel model = simulated.model;
+    model.mended.resize(model.totals.sectors.size());
+    double most = 0;
+    for (const std::uint32_t site : sites) {
+        const double share = first_touches(model.traces, site);
+        model.mended[site].sectors = share;
+        model.totals.sectors[site] *= share;
+        most = std::max(most, share);
+    }
+    model.totals.atomics_of_line *= most;
     return time_of(model, rates_of(machine)->sim);
 }
 

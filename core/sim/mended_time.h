@@ -21,4 +21,9 @@ SimulatedTime mended_time(const Code& code, const KernelLaunch& launch, const La
                           const std::vector<SiteNeed>& needs,
                           const std::vector<std::uint32_t>& sites);
 
+// The launch if each block added to each word once, having collected its sums; without the cost of
+// collecting. `sites`: reductions.
+SimulatedTime collected_time(const Machine& machine, const SimulatedLaunch& simulated,
+                             const std::vector<std::uint32_t>& sites);
+
 }  // namespace coalprof

@@ -336,6 +336,25 @@ class Times(Case):
         _, unknown = of(strided("one", 32), "--machine", "c2050")
         self.assertIsNone(unknown["saves_seconds"])
 
+    def test_many_additions_to_few_words_are_to_be_collected_in_shared_memory(self):
+        # 64 numbers a thread, each added to one of 256 words, or all of a thread's at once.
+        def kernel(name, adds):
+            return (f".visible .entry {name}(.param .u64 x, .param .u64 bins)\n"
+                    "{ .reg .pred %p<3>; .reg .b32 %r<12>; .reg .b64 %rd<9>;\n"
+                    "mov.u32 %r1, %ctaid.x; mov.u32 %r2, %tid.x; mad.lo.u32 %r3, %r1, 256, %r2;"
+                    "ld.param.u64 %rd1, [x]; ld.param.u64 %rd2, [bins]; mov.u32 %r4, 0;\n"
+                    "LOOP: mad.lo.u32 %r5, %r4, 262144, %r3; mad.wide.u32 %rd3, %r5, 4, %rd1; ld.global.u32 %r6, [%rd3];"
+                    "mul.lo.u32 %r7, %r5, 0x9E3779B1; shr.u32 %r7, %r7, 24; mad.wide.u32 %rd4, %r7, 4, %rd2;"
+                    f"add.u32 %r4, %r4, 1; setp.lt.u32 %p1, %r4, 64; setp.ge.u32 %p2, %r4, {adds};"
+                    "@%p2 red.global.add.u32 [%rd4], %r6; @%p1 bra LOOP; ret; }\n")
+        both = HEADER + kernel("each", 0) + kernel("once", 64)
+        document = self.run_ok("kernel", "-", "each", "once", "--grid", "1024", "--block", "256", "--json", stdin=both).json
+        each, once = (point["predicted"]["duration_seconds"] for point in document["points"])
+        self.assertNotIn("not the same work", document["verdicts"][0]["text"])
+        (found,) = self.run_ok("kernel", "-", "each", "--grid", "1024", "--block", "256", "--json", stdin=both).json["findings"]
+        self.assertIn("in shared memory", found["fix"])
+        self.assertAlmostEqual(each - found["saves_seconds"], once, delta=each / 5)
+
     def test_tells_lanes_that_walk_along_their_own_rows_from_scattered_indices(self):
         # y[i] = x[start[i]] + x[start[i] + 1] + ..., as a sparse matrix is read by a thread for each row.
         loop = ("ld.global.u32 %r7, [%rd5]; mad.wide.u32 %rd7, %r7, 4, %rd2; mov.u32 %r8, 0;\n"
