@@ -428,7 +428,7 @@ class Triton(Case):
 
 
 class Frameworks(Case):
-    """Kernels that Triton, Numba and CuPy compiled, as Nsight Compute counted their launches on an H100."""
+    """Kernels that Triton, Numba, CuPy and JAX compiled, as Nsight Compute counted their launches on an H100."""
 
     def predicted(self, name, *options):
         path = os.path.join(SOURCE, "tests", "data", "kernels", name)
@@ -460,6 +460,12 @@ class Frameworks(Case):
         counted = self.predicted("numba_grid_xy.ptx", "--grid", "32x63", "--block", "32x8", *numbers)
         self.assertEqual(counted, {"load_requests": 16000, "load_sectors": 500000, "store_requests": 16000,
                                    "store_sectors": 500000})
+
+    # x.T * 2 + 1 of float32 1000 x 700.
+    def test_of_jax_count_what_hardware_does(self):
+        counted = self.predicted("jax_transpose.ptx", "--grid", "704", "--block", "128")
+        self.assertEqual(counted, {"load_requests": 22000, "load_sectors": 98500, "store_requests": 22400,
+                                   "store_sectors": 87500})
 
     # float32 of 1000 x 700 elements, the first one the transpose of an array: CArray has pointer, size, shape, strides.
     def test_of_cupy_take_structures_that_hold_pointers(self):
