@@ -244,7 +244,8 @@ ExitCode run_kernel_command(const KernelCommand& command, const Invocation& invo
     const ResultTail tail = run.run(machines, kernels);
     sink.finish(tail);
     if (tail.status == Status::interrupted) throw Stopped{};
-    return budgeted.judged(viewed.found_best() ? exit_code_of(tail.status) : ExitCode::environment);
+    const bool has_answer = viewed.found_best() || tail.status == Status::partial;
+    return budgeted.judged(has_answer ? exit_code_of(tail.status) : ExitCode::environment);
 }
 
 }  // namespace

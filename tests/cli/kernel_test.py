@@ -401,6 +401,9 @@ class Times(Case):
         self.assertNotIn("same work", told["text"])
         self.assertEqual(verdict("--best", "--grid", "1024")["best"][0]["kernel"], "near")
         self.assertTrue(verdict("far", "near", "--grid", "1024", "--grid", "16")["text"].startswith("not the same work"))
+        self.assertNotIn("same work", verdict("far", "near", "--grid", "1024", "--grid", "1015")["text"])
+        # A GPU stops both.
+        self.check(harness.run("kernel", "-", "far", "near", "--grid", "1024", *launch, "--arg", "y=f32[4]", stdin=both), 4)
         # Where no time is known, nothing is said to be best.
         unknown = self.run_ok("kernel", "-", "far", "near", *launch, "--grid", "1024", "-m", "9.0", "--json", stdin=both)
         self.assertEqual(unknown.json.get("verdicts", []), [])
