@@ -82,7 +82,7 @@ void add_calibrate_command(CLI::App& app, Invocation& invocation) {
     OutputOptions::offer_only(*sub, names_of_list_formats());
     sub->footer(
         "--machine ./mine.json then predicts this GPU, without it too. Takes less\n"
-        "than a minute. Ends with 1 where the GPU was disturbed meanwhile.\n"
+        "than a minute. Ends with 1 where the GPU was disturbed.\n"
         "\n"
         "Examples:\n"
         "  coalprof calibrate -o mine.json\n"

@@ -63,7 +63,7 @@ class SpawnAttributes {
     posix_spawnattr_t attributes_;
 };
 
-// Where its standard output goes.
+// Sends its standard output to a file.
 class SpawnActions {
  public:
     explicit SpawnActions(const std::string& output) {
@@ -109,7 +109,7 @@ int wait_for(pid_t child) {
 std::string path_of_program(const std::string& word) {
     if (word.find('/') != word.npos) return word;
     const char* set = ::getenv("PATH");
-    std::istringstream folders(set ? set : "/bin:/usr/bin");  // as posix_spawnp() has it
+    std::istringstream folders(set ? set : "/bin:/usr/bin");  // the default of posix_spawnp()
     for (std::string folder; std::getline(folders, folder, ':');) {
         std::string path = folder.empty() ? word : folder + '/' + word;
         if (identity_of(path) && ::access(path.c_str(), X_OK) == 0) return path;

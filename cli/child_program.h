@@ -1,4 +1,4 @@
-// Runs a program in our place: its streams are ours, signals are passed on.
+// Runs a program with our streams, and passes signals on to it.
 #pragma once
 
 #include <string>

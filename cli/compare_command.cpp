@@ -26,8 +26,8 @@ struct CompareCommand {
     GateReportOptions report;
 };
 
-// At the same time where both are files: a signal is to end the waiting for anything else, and that
-// the thread does which gets it.
+// Reads both at the same time if they are files. Of other inputs a signal must end the wait, and
+// only the main thread gets it.
 void read_both(SavedResult& older, SavedResult& newer, Comparison& comparison) {
     const auto read_older = [&] {
         const std::unique_ptr<Comparison, void (*)(Comparison*)> at_end(
@@ -36,7 +36,7 @@ void read_both(SavedResult& older, SavedResult& newer, Comparison& comparison) {
     };
     std::future<void> reading;
     if (thread_count() > 1 && older.source().can_rewind()) reading = in_background(read_older);
-    // Where no thread could be had, the older one is read here.
+    // Without a free thread the older one is read here.
     if (!reading.valid())
         read_older();
     else if (reading.wait_for(std::chrono::seconds(0)) == std::future_status::deferred)

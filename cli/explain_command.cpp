@@ -1,5 +1,5 @@
 // `coalprof explain PATTERN [--at K]`: one warp of a pattern, drawn; `coalprof explain formula
-// 'EXPR'`: of a formula of the user's own; `coalprof explain kernel FILE --line N`: of a kernel.
+// 'EXPR'`: of a user's formula; `coalprof explain kernel FILE --line N`: of a kernel.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -51,7 +51,7 @@ struct ExplainCommand {
     OutputOptions output;
 };
 
-// One warp of one launch is drawn: a list that a sweep would take has no meaning here.
+// One warp of one launch is drawn: lists of a sweep have no meaning here.
 void refuse_axes(const Sweep& sweep) {
     for (const std::vector<Axis>* axes : {&sweep.axes, &sweep.memory_axes})
         for (const Axis& axis : *axes)
@@ -68,7 +68,7 @@ void refuse_format(const Format& format) {
                      "--format takes table, which is the drawing, json, svg and html");
 }
 
-// Which options of a pattern's own were given although the pattern does not take them.
+// Throws for options of one pattern that were given although this pattern does not take them.
 void refuse_foreign_options(const CLI::App& command, const PatternInfo& pattern) {
     for (const LaunchOption& option : launch_options())
         if (const std::string name(option.word);
@@ -125,7 +125,7 @@ ChosenPlan plan_of(const ExplainCommand& command, const PatternInfo& pattern,
     return {points.at(0).plan, {}};
 }
 
-// A drawing shows sectors and lines: it is for loads of which these are known.
+// A drawing shows sectors and lines, so it needs loads with known ones.
 void require_known_loads(LoadPath path, const Machine& machine) {
     const std::string option = fmt::format("--path {}", name_of(path));
     if (path == LoadPath::tex)

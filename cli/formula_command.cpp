@@ -1,5 +1,5 @@
-// `coalprof formula 'EXPR'`: an index expression of the user's own, swept like a pattern; with
-// --file a saved set of them.
+// `coalprof formula 'EXPR'`: a user's index expression, swept like a pattern; with --file a saved
+// set of them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -52,7 +52,7 @@ void require_names(const FormulaCommand& command) {
                          "name each: coalprof formula 'i' 'i*2' --name first --name second");
 }
 
-// The formulas that were typed, each with those of the parameters that it has.
+// The typed formulas, each with those of the parameters that it has.
 std::vector<FormulaSweep> typed_set(const FormulaCommand& command) {
     require_names(command);
     std::vector<FormulaSweep> set;
@@ -117,7 +117,7 @@ ExitCode run_typed(const FormulaCommand& command, const Invocation& invocation) 
 ExitCode run_formula(const CLI::App& app, const FormulaCommand& command,
                      const Invocation& invocation) {
     const bool is_typed = app.count("EXPR") > 0;
-    // A file of settings may name one, too.
+    // A settings file may name one, too.
     const bool is_saved = app.count("--file") > 0 &&
                           (!is_typed || is_among(*app.get_option("--file"), invocation.argv));
     if (is_saved && !command.names.empty())

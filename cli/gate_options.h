@@ -26,7 +26,7 @@ struct BudgetOptions {
 struct GateReportOptions {
     std::string format = "text";
     std::string output;     // empty: standard output
-    OutputOptions telling;  // of which only those of add_telling_to() are options
+    OutputOptions telling;  // only the options of add_telling_to()
 
     void add_to(CLI::App& command);
     // Throws UsageError before anything is read.
@@ -35,7 +35,7 @@ struct GateReportOptions {
     void write(const GateReport& report) const;
 };
 
-// Holds the points of a run against budgets on their way to `next`.
+// Compares the points of a run with budgets on their way to `next`.
 class BudgetedRun {
  public:
     // Throws UsageError, Error.

@@ -31,7 +31,7 @@ namespace {
 struct KernelCommand {
     KernelOptions kernel;
     std::vector<std::string> names;  // of kernels; none: the only one, or with --best all
-    std::vector<std::string> grids;  // one for all of them, or each its own
+    std::vector<std::string> grids;  // one for all of them, or one each
     std::vector<std::string> blocks;
     std::string max_steps;
     std::string addresses;
@@ -89,7 +89,7 @@ std::string value_of(const std::vector<std::string>& values, std::size_t kernel,
     return values[kernel];
 }
 
-// Between commas, equal ones too.
+// Items of a comma-separated list, with equal ones.
 std::vector<std::string> list_items(const std::string& text) {
     std::vector<std::string> items(1);
     for (const char c : text)

@@ -140,7 +140,7 @@ KernelFile::Kernel KernelFile::kernel(const std::string& name) const {
         throw UsageError(
             fmt::format("{}: it holds several kernels: {}", shown(options_.file), names()),
             fmt::format("name one; or compare them by time: coalprof kernel {} NAME OTHER --grid "
-                        "GRID,ITS_GRID. --list tells those of one name apart",
+                        "GRID,ITS_GRID. --list shows how those of one name differ",
                         shown(options_.file)));
     Kernel all{make_code(*module, *kernel), names_of(*module, *kernel)};
     for (PtxSite& site : all.code.sites)

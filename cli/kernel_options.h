@@ -1,4 +1,4 @@
-// A kernel of the user's own as the command line names it: its file, its launch, its arguments.
+// A user's kernel as the command line names it: its file, its launch, its arguments.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -51,7 +51,7 @@ class KernelFile {
 
     const KernelOptions& options_;
     PtxTexts texts_;
-    std::vector<PtxModule> modules_;  // their views point into it
+    std::vector<PtxModule> modules_;  // views in it point into the bytes
 };
 
 // The block as it was given, or the only one that the kernel was compiled for. Throws UsageError

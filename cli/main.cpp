@@ -57,10 +57,10 @@ ExitCode run(coalprof::Invocation& invocation) {
     return ExitCode::done;
 }
 
-// The exit code of the program that `run` has run; null: there is no invocation yet.
+// The exit code of the program that `run` has run; null: not parsed yet.
 const int* code_of_program = nullptr;
 
-// No failure of ours takes its place.
+// The program's exit code has priority over failures of ours.
 int end_with(ExitCode code) noexcept {
     return code_of_program && *code_of_program != 0 ? *code_of_program : static_cast<int>(code);
 }
@@ -79,8 +79,8 @@ int say_out_of_memory() noexcept {
     return end_with(ExitCode::environment);
 }
 
-// Where no handler is reached: before main(), or where nothing may be thrown. Memory that is short
-// there is short like elsewhere.
+// Where no handler is reached: before main(), or where nothing may be thrown. Out of memory is
+// reported as elsewhere.
 [[noreturn]] void end_without_handler() noexcept {
     coalprof::remove_unfinished_files();
     try {
@@ -93,7 +93,7 @@ int say_out_of_memory() noexcept {
     std::abort();
 }
 
-// Before the objects of any file are made.
+// Before the objects of any file are constructed.
 __attribute__((constructor(101))) void handle_what_nothing_handles() {
     std::set_terminate(end_without_handler);
 }
@@ -125,8 +125,8 @@ int answer(coalprof::Invocation& invocation, int argc, char** argv) {
 
 int main(int argc, char** argv) {
     const coalprof::InputMemory inputs;
-    std::signal(SIGPIPE, SIG_IGN);  // a reader that leaves is an answer of write(), not an end
-    std::signal(SIGXFSZ, SIG_IGN);  // and so is a file that may not grow any further
+    std::signal(SIGPIPE, SIG_IGN);  // write() reports a reader that has left
+    std::signal(SIGXFSZ, SIG_IGN);  // and a file that may not grow any further
     coalprof::stop_on_signals();
     coalprof::Invocation invocation;
     code_of_program = &invocation.code_of_program;

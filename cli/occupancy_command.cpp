@@ -37,7 +37,7 @@ struct Row {
     BestBlocks best;
 };
 
-// Neighbouring sizes as one: "128..1024 in steps of 32" would be longer than they deserve.
+// Neighbouring sizes are listed in one, without steps, to keep it short.
 std::string best_of(const BestBlocks& best) {
     std::string text;
     for (std::size_t i = 0; i < best.blocks.size() && i < 6; ++i)

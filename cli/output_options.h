@@ -1,4 +1,4 @@
-// --format, --output and how much is said: the options that every command with a result shares.
+// --format, --output and the amount of text: the options that every command with a result shares.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -18,7 +18,6 @@ struct LookOptions {
     std::string color = "auto";
 
     void add_to(CLI::App& command);
-    // Throws UsageError for an unknown choice.
     void check() const;  // throws UsageError for an unknown --color
     TableStyle style() const;
 };
@@ -32,11 +31,12 @@ struct ViewOptions {
     bool is_offered = false;  // by the command
 
     void add_to(CLI::App& command);
-    // The counters of --columns; none: all that there are. Throws UsageError.
+    // The counters of --columns; none: all. Throws UsageError.
     std::vector<Counter> chosen_columns() const;
 };
 
-// A result on its way to `next`, with a verdict and in order as was asked. Throws UsageError.
+// A result on its way to `next`, with the verdict and the order that were asked for. Throws
+// UsageError.
 class Viewed {
  public:
     Viewed(ResultSink& next, const ViewOptions& options);
@@ -65,7 +65,7 @@ struct OutputOptions {
     LookOptions look;
     ViewOptions view;
 
-    // All but the view, which results with points have.
+    // All options but the view, which results with points have.
     void add_to(CLI::App& command);
     // For commands that print no result: keeps only these of the formats that add_to() added.
     static void offer_only(CLI::App& command, std::string_view formats);
@@ -85,7 +85,8 @@ struct OutputOptions {
     Outputs open(const std::vector<OutputTarget>& targets) const;
     // Notes and hints to standard error, silent with --quiet.
     void note(std::string_view line) const;
-    // The first of them, likewise, without those of `said_code`, of which the user knows already.
+    // The same for warnings, the first ones, without those of `said_code`, which the user has seen
+    // already.
     void note_warnings(const std::vector<Warning>& warnings, std::string_view said_code = {}) const;
 };
 

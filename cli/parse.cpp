@@ -44,7 +44,7 @@ std::vector<std::string> option_names(const CLI::App& command) {
     return names;
 }
 
-// The values of a parameter go by another name in each kind of command.
+// The values of a parameter have another option in each kind of command.
 std::optional<std::string_view> namesake(std::string_view typed,
                                          const std::vector<std::string_view>& names) {
     constexpr std::array<std::string_view, 3> alike{"--range", "--at", "--var"};
@@ -73,7 +73,7 @@ void refuse_words_before(const CLI::App& app, const CLI::App& command,
                      fmt::format("options go behind: {}", typed_again(words)));
 }
 
-// The argument that `command` still waits for, as --help calls it; empty where it has all.
+// The argument that `command` lacks, by its name in --help; empty where it has all.
 std::string missing_argument(const CLI::App& command) {
     for (const CLI::Option* option : command.get_options())
         if (option->get_positional() && option->count() == 0) return option->get_name(true);
@@ -156,7 +156,7 @@ void refuse_empty_values(CLI::App& app) {
     }
 }
 
-// CLI11's own words say "1 required R missing".
+// CLI11 would say "1 required R missing".
 std::string sentence_of(const CLI::ParseError& error) {
     std::string sentence = error.what();
     std::replace(sentence.begin(), sentence.end(), '\n', ' ');
@@ -290,7 +290,8 @@ bool parse_command_line(CLI::App& app, const std::vector<std::string>& argv) {
     }
     try {
         app.parse(
-            std::vector<std::string>(words.rbegin(), words.rend()));  // CLI11 takes from the back
+            // CLI11 takes them in reverse order.
+            std::vector<std::string>(words.rbegin(), words.rend()));
         refuse_empty_values(app);
         return true;
     } catch (const CLI::CallForHelp&) {
@@ -347,7 +348,7 @@ bool has_option(const CLI::App& command, const std::string& name) {
     return command.get_option_no_throw(name) != nullptr;
 }
 
-// Where a saved result is looked at so.
+// Options of a new run, with the way to get them from a saved result.
 struct OfSavedResult {
     std::string_view option;
     std::string_view command;
@@ -432,7 +433,7 @@ void refuse_missing_dashes(std::vector<std::string> words, const std::string& pr
     words.insert(std::ranges::find(words, program), "--");
     throw UsageError(
         fmt::format("run: there is no -- before {}", shown(program)),
-        fmt::format("the program and what it is given stand behind it: {}", typed_again(words)));
+        fmt::format("the program and its arguments follow it: {}", typed_again(words)));
 }
 
 }  // namespace coalprof

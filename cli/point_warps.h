@@ -6,7 +6,7 @@
 namespace coalprof {
 
 // The commonest warp. None where the point is of no pattern of the catalog and of no formula, where
-// the result does not say enough, and where nothing goes to global memory.
+// the result lacks something for it, and where nothing goes to global memory.
 std::optional<PointWarp> find_point_warp(const ResultHead& head, const NamedValues& parameters);
 
 }  // namespace coalprof

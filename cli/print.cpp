@@ -82,7 +82,7 @@ void print_err(std::string_view text) noexcept {
     try {
         text = shown =
             ::isatty(STDERR_FILENO) == 1 ? folded_sentences(text) : without_commands(text);
-    } catch (const std::bad_alloc&) {  // then it is said as it is
+    } catch (const std::bad_alloc&) {  // then it is printed unfolded
     }
     const std::lock_guard lock(printing);
     erase_status();

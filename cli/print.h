@@ -1,4 +1,4 @@
-// Text that is no result: to standard output for commands that list, to standard error for the
+// Text other than results: to standard output for commands that list, to standard error for the
 // rest.
 #pragma once
 
@@ -13,8 +13,8 @@ void print_out(std::string_view text);
 // Columns of the terminal on this descriptor: from COLUMNS, else the terminal, else 80.
 std::size_t terminal_width(int descriptor);
 
-// Never throws: there is nowhere left to say it. Takes the place of the status. On a terminal,
-// sentences that are wider are folded; lines that begin with a blank show something, and stay.
+// Never throws, since a failure could not be reported. Replaces the status. On a terminal, wider
+// sentences are folded; lines that begin with a blank are examples and stay.
 void print_err(std::string_view text) noexcept;
 
 // Shows one line on standard error, a terminal, until other text or another status replaces it; an

@@ -35,10 +35,10 @@ bool has_terminal() {
 StatusLine::StatusLine(bool is_wanted, Text text)
     : text_(std::move(text)), start_(std::chrono::steady_clock::now()) {
     if (!is_wanted || !has_terminal()) return;
-    const SignalsHeld held;  // the thread that begins here gets none
+    const SignalsHeld held;  // the thread that begins here gets no signals
     try {
         thread_ = std::thread([this] { show_until_stopped(); });
-    } catch (const std::system_error&) {  // without a thread there is no progress to be seen
+    } catch (const std::system_error&) {  // without a thread there is no progress display
     }
 }
 

@@ -19,13 +19,13 @@ namespace coalprof {
 class StatusLine {
  public:
     using Text = std::function<std::string(double seconds)>;
-    // Shows nothing unless it is wanted and standard error is a terminal.
+    // Shows nothing unless `is_wanted` and standard error is a terminal.
     StatusLine(bool is_wanted, Text text);
     ~StatusLine() { stop(); }
     StatusLine(const StatusLine&) = delete;
     StatusLine& operator=(const StatusLine&) = delete;
     void stop();
-    // Standard output may be the same terminal: no status comes in between.
+    // Does `work` without a status: standard output may be the same terminal.
     void set_aside(const std::function<void()>& work);
 
  private:
@@ -42,7 +42,7 @@ class StatusLine {
 // False where --quiet or --no-progress was given.
 bool wants_progress(const OutputOptions& options);
 
-// Hands a result on and counts its points.
+// Passes a result on and counts its points.
 class Progress : public ResultSink {
  public:
     Progress(ResultSink& sink, const OutputOptions& options);
@@ -61,8 +61,8 @@ class Progress : public ResultSink {
 
 // -v: steps and their durations, on standard error.
 
-// While this lives each step is printed when it ends; steps of which there are many are summed up
-// at the end. One at a time.
+// While this lives each step is printed when it ends; frequent steps are summed up at the end. One
+// at a time.
 class StepLines {
  public:
     explicit StepLines(bool wanted);

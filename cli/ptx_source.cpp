@@ -134,8 +134,8 @@ PtxTexts ptx_texts_of(const PtxSource& source) {
 
 namespace {
 
-// Standard output of cuobjdump about the file; throws Error where it is not there or fails, Stopped
-// where a signal asks for the end.
+// Standard output of cuobjdump for the file; throws Error where the tool is missing or fails,
+// Stopped where a signal asks for the end.
 std::string resources_of(const std::string& path) {
     const std::string tool = path_of_program("cuobjdump");
     if (tool.find('/') == tool.npos)

@@ -20,18 +20,18 @@ struct PtxSource {
 
 struct PtxTexts {
     std::vector<std::string> made;        // texts that were unpacked or compiled
-    std::vector<std::string_view> texts;  // in `made` or the file; of a program one for each part
+    std::vector<std::string_view> texts;  // in `made` or the file; one for each part of a program
     std::string cuda;                     // the CUDA source they were compiled from; empty: none
 };
 
 // The bytes of the file. Throws UsageError, Stopped.
 std::string read_ptx_source(const std::string& file);
-// Throws Error: UsageError where there is no PTX in it, the environment's where nvcc is needed and
-// not there.
+// Throws Error: UsageError where there is no PTX in it, ExitCode::environment where nvcc is needed
+// and missing.
 PtxTexts ptx_texts_of(const PtxSource& source);
 
-// The resources of compiled kernels, asked of NVIDIA's cuobjdump. No shell takes part: the file's
-// name reaches the tool as it was typed.
+// The resources of compiled kernels, from NVIDIA's cuobjdump. No shell takes part: the file's name
+// reaches the tool as it was typed.
 
 struct CubinKernel {
     std::string name;

@@ -20,10 +20,10 @@ struct ReportCommand {
     OutputOptions output;
 };
 
-// Hears which counters the points of a warps file have: there any point may bring new ones.
+// Collects the counters of the points of a warps file: there any point may have new ones.
 class ColumnsOfWarps : public ResultSink {
  public:
-    struct Alike {};  // thrown: the points of any other result are
+    struct Alike {};  // thrown: all points of any other result have the same
     void begin(const ResultHead& head) override {
         if (head.sweep.pattern != "warps" || !head.columns.empty()) throw Alike{};
     }
@@ -49,7 +49,7 @@ std::vector<Counter> columns_of_mixed_points(SavedResult& saved) {
     return seen.columns();
 }
 
-// Passes a result on, with these columns where there are some.
+// Passes a result on, with these columns if there are some.
 class WithColumns : public ResultSink {
  public:
     WithColumns(ResultSink& next, std::vector<Counter> columns)
@@ -68,7 +68,7 @@ class WithColumns : public ResultSink {
     std::vector<Counter> columns_;
 };
 
-// Several results as one: their ends together are its end.
+// Several results as one, which ends when all have.
 class JoinedResults : public ResultSink {
  public:
     explicit JoinedResults(ResultSink& next) : next_(next) {}
@@ -87,7 +87,7 @@ class JoinedResults : public ResultSink {
     ResultTail tail_;
 };
 
-// One picture of several results; anything else shows one at a time.
+// Several results make one picture; other formats show one at a time.
 void require_that_all_join(const std::vector<OutputTarget>& targets) {
     for (const OutputTarget& target : targets)
         if (!target.format->traits.takes_several)

@@ -58,7 +58,7 @@ struct RunCommand {
 
 #ifdef COALPROF_HAS_CUDA
 
-// Without /proc as it was started.
+// The folder of this program; without /proc as it was started.
 std::filesystem::path own_folder() {
     std::error_code error;
     auto program = std::filesystem::read_symlink("/proc/self/exe", error);
@@ -122,7 +122,7 @@ std::uint64_t machine_code_runs(const RunCommand& command) {
                                         : parse_integer(command.machine_code, "--machine-code", 0);
 }
 
-// Options that take further runs, or lines, where there are to be none.
+// Refuses options that need further runs, or lines, together with those that forbid them.
 void refuse_more_runs(const RunCommand& command) {
     const bool wants_machine_code = machine_code_runs(command) > 0;
     for (const auto& [option, is_given] :
@@ -151,10 +151,10 @@ void check(const RunCommand& command, const Invocation& invocation) {
     if (!command.before.empty())
         throw UsageError(
             fmt::format("run: {} stands before --", shown(command.before.front())),
-            "the program and what it is given stand behind it: coalprof run -- ./app arguments");
+            "the program and its arguments follow it: coalprof run -- ./app arguments");
     if (command.program.empty())
         throw UsageError("run: no program was named",
-                         "it stands behind --: coalprof run -- ./app arguments");
+                         "it follows --: coalprof run -- ./app arguments");
     if (command.counters != "basic" && command.counters != "memory")
         throw UsageError(
             fmt::format("--counters {}: expected basic or memory", shown(command.counters)),
@@ -206,8 +206,8 @@ std::optional<MeasuredDevice> device_of(const std::optional<DeviceFacts>& facts)
     return device;
 }
 
-// `code` is that of the program as soon as it has ended. `before`: of its first run. `kernel`: of
-// machine code, whose instructions are to be counted.
+// `code` is set to the program's as soon as it has ended. `before`: traces of its first run.
+// `kernel`: of machine code, whose instructions are counted.
 void run_once(const RunCommand& command, const std::string& library, RunPass pass, int& code,
               std::vector<Trace>& traces, const std::vector<Trace>& before = {},
               const KernelOfMachineCode& kernel = {}) {
@@ -267,20 +267,20 @@ std::vector<Warning> run_again(std::string_view code, Run run) try {
                                  is_short ? "memory is short" : error.what())}};
 }
 
-// The runs of a program.
+// The results of a program's runs.
 struct ProgramRuns {
     LineTraces traces;
     std::vector<Trace> use;  // of the run that counted bytes
     std::vector<KernelSummary> kernels;
     std::uint64_t count = 1;
-    std::vector<Warning> failures;  // of runs after the first: not made, or ended in another way
+    std::vector<Warning> failures;  // of runs after the first: not made, or ended differently
 };
 
 // Runs the program once more for its lines. Returns its exit code, which counts only if a signal
 // ended it.
 int count_again(const RunCommand& command, const std::string& library, ProgramRuns& runs, int code,
                 RunPass pass, std::vector<Trace>& traces, const KernelOfMachineCode& kernel = {}) {
-    int last_code = code;  // frameworks compile in another way then (see variables_for_ptx())
+    int last_code = code;  // frameworks compile differently then (see variables_for_ptx())
     const std::vector<Warning> failed = run_again("W-NO-LINES", [&] {
         run_once(command, library, pass, last_code, traces, runs.traces.first, kernel);
     });
@@ -384,8 +384,8 @@ RunLines run_further(const RunCommand& command, const std::string& library, Prog
                      const std::optional<DeviceFacts>& facts, int& code) {
     const bool asks_for_use = command.counters == "memory";
     const bool is_asked = command.lines || asks_for_use;
-    // A program that ends with an error may do so again; one that a signal ended is not asked, nor
-    // one that never came to the GPU.
+    // A program that ends with an error may do so again; one that a signal ended is not run again,
+    // nor one that never used the GPU.
     const bool came_to_gpu = !runs.traces.first.empty();
     const bool has_failed = command.lines ? code >= 128 : code != 0;
     if (command.fast || !came_to_gpu) return {};
@@ -417,7 +417,7 @@ std::vector<Point> points_of(const RunCommand& command, const ProgramRuns& runs,
     return points;
 }
 
-// Code that cannot be counted by lines is nothing that failed.
+// Code without lines is no failure.
 ResultTail tail_of(const RunCommand& command, const ProgramRuns& runs, const RunLines& lines) {
     std::vector<Trace> first = runs.traces.first;
     first.insert(first.end(), runs.use.begin(), runs.use.end());
@@ -446,7 +446,7 @@ ExitCode run_run_command(RunCommand& command, Invocation& invocation) {
     ProgramRuns runs;
     int& code = invocation.code_of_program;
     run_once(command, library, RunPass::traffic, code, runs.traces.first);
-    // It could not be started, or ends so itself.
+    // It could not be started, or returned that code itself.
     if ((code == 126 || code == 127) && runs.traces.first.empty())
         return static_cast<ExitCode>(code);
     runs.kernels = summarize(runs.traces.first);
@@ -456,7 +456,7 @@ ExitCode run_run_command(RunCommand& command, Invocation& invocation) {
     try {
         if (addresses) append(lines.warnings, save_addresses(*addresses, lines));
     } catch (const Error& error) {
-        failure = error;  // thrown after the result, which it takes nothing from
+        failure = error;  // thrown after the result, which stays complete
     }
     const std::vector<Point> points = points_of(command, runs, lines);
     ResultHead head = head_of_run(command, invocation, runs.count, device_of(facts));
@@ -465,7 +465,7 @@ ExitCode run_run_command(RunCommand& command, Invocation& invocation) {
         outputs.begin(head);
         for (const Point& point : points) outputs.point(point);
         outputs.finish(tail_of(command, runs, lines));
-    } catch (const ReaderGone&) {  // the exit code is the program's all the same
+    } catch (const ReaderGone&) {  // the exit code stays the program's
     }
     if (failure) throw *failure;
     return static_cast<ExitCode>(code);

@@ -10,12 +10,12 @@
 namespace coalprof {
 namespace {
 
-// Those that become files in folders which may be written.
+// Outputs that are files in folders which may be written.
 std::vector<std::string> journaled(const std::vector<OutputTarget>& targets) {
     std::vector<std::string> paths;
     for (const OutputTarget& target : targets) {
         const std::string& path = target.path;
-        if (target.takes_part) return {};  // the points are to be there and nowhere else
+        if (target.takes_part) return {};  // its points go nowhere else
         if (path == "-" || path.starts_with("/dev/") || path.starts_with("/proc/")) continue;
         struct stat old {};
         if (::stat(path.c_str(), &old) == 0 && !S_ISREG(old.st_mode)) continue;
@@ -60,7 +60,7 @@ Keeping RunSinks::keeping() {
             [this](const Point& point, bool is_replayed) { journal_->keep(point, is_replayed); }};
 }
 
-// Empty: this run begins with its first point.
+// The journal that this run continues; empty: it begins with its first point.
 std::string RunSinks::earlier_journal(const ResultHead& head) {
     std::vector<std::string> journals;
     for (const std::string& output : journaled_)

@@ -18,8 +18,8 @@ namespace coalprof {
 
 class RunSinks {
  public:
-    // Opens the outputs. Warnings of `said_code` are not said again.
-    // Throws as Outputs does, and UsageError for --resume without a file.
+    // Opens the outputs. Warnings of `said_code` are not printed again. Throws as Outputs does, and
+    // UsageError for --resume without a file.
     RunSinks(const std::vector<OutputTarget>& targets, const MachineOptions& machine,
              const OutputOptions& output, std::string_view said_code = {});
 
@@ -39,8 +39,7 @@ class RunSinks {
 
     std::function<void(std::string_view)> note_;
     std::optional<Outputs> outputs_;
-    std::optional<Viewed> viewed_;  // after the journal, which has the points that are held back
-                                    // for order
+    std::optional<Viewed> viewed_;  // after the journal, which has all points
     std::optional<Journal> journal_;
     std::optional<BudgetedRun> budgets_;
     std::optional<Progress> progress_;

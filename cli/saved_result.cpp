@@ -18,9 +18,9 @@ class RefuseAnother : public ResultSink {
         : file_(std::move(file)), command_(std::move(command)) {}
     void begin(const ResultHead& head) override {
         throw UsageError(
-            fmt::format("{} {}: another run begins behind the one that is read ({} at {})",
-                        command_, shown(file_), shown(head.sweep.pattern), shown(head.time_utc)),
-            "save each run in a file of its own, or split this one");
+            fmt::format("{} {}: another run begins after the one that is read ({} at {})", command_,
+                        shown(file_), shown(head.sweep.pattern), shown(head.time_utc)),
+            "save each run in a separate file, or split this one");
     }
     void point(const Point&) override {}
     void finish(const ResultTail&) override {}

@@ -28,7 +28,7 @@ namespace {
 // Options of a single run: in a file they would surprise its owner later.
 constexpr std::array<std::string_view, 5> never_set{"help", "version", "output", "resume", "shard"};
 
-// An option by its long name; nullptr where the command has none such that may be set.
+// An option by its long name; nullptr where the command has none that may be set.
 const CLI::Option* settable(const CLI::App& command, std::string_view name) {
     if (std::find(never_set.begin(), never_set.end(), name) != never_set.end()) return nullptr;
     for (const CLI::Option* option : command.get_options()) {
@@ -38,11 +38,11 @@ const CLI::Option* settable(const CLI::App& command, std::string_view name) {
     return nullptr;
 }
 
-// Pairs that say the same: where one is typed, a settings file's other is passed over.
+// Alternatives: where one is typed, the other one of a settings file is ignored.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 2> alternatives{
     {{"size", "grid"}, {"grid", "size"}}};
 
-// As it would be typed; a flag that is off is not typed at all.
+// The words that would be typed; none for a flag that is off.
 std::vector<std::string> as_typed(const CLI::Option& option, const std::string& name,
                                   const std::vector<std::string>& values) {
     if (option.get_expected_max() == 0) {
@@ -140,7 +140,8 @@ struct Settings {
             if (section.empty() || section == command.get_name()) set(name, values, path);
         }
     }
-    // The options that a file may set for a command; for all where the section has no name.
+    // The options that a file may set for a command; for all commands in the section without a
+    // name.
     std::set<std::string> names_of(const std::string& section) const {
         std::set<std::string> known;
         for (const CLI::App* sub : app.get_subcommands({})) {
@@ -151,7 +152,7 @@ struct Settings {
         }
         return known;
     }
-    // A value, or the items of a list, as they would be typed.
+    // A value, or the items of a list, as typed.
     static std::vector<std::string> values_of(const toml::node& node, const std::string& place) {
         if (const toml::array* list = node.as_array()) {
             std::vector<std::string> values;
@@ -196,8 +197,7 @@ std::string why_not_projects(const struct stat& file) {
     if (std::string why = why_not_users(file); !why.empty()) return why;
     if (file.st_uid != ::geteuid() && file.st_uid != 0)
         return fmt::format("it belongs to another user (uid {}). {}", file.st_uid, all_the_same);
-    // A group with the number of its user has no other member, so where users have such groups
-    // umask lets them write.
+    // A group with the user's own number has no other member; there umask lets the group write.
     const mode_t of_others = S_IWOTH | (file.st_gid == file.st_uid ? 0 : S_IWGRP);
     if ((file.st_mode & of_others) == 0) return {};
     return fmt::format("others may write it (mode {:03o}; chmod go-w mends that). {}",

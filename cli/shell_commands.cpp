@@ -23,7 +23,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-// The values of options that take words; none where any text will do. Files are left to the shell.
+// The words that an option takes; none where any text will do. Files are left to the shell.
 Words values_of_option(const std::string& name) {
     for (const LaunchOption& option : launch_options())
         if (option.words && option.name() == "--" + name) {

@@ -35,7 +35,7 @@ SourceText read_source(const fs::path& path) {
         if (!text) return {{}, fmt::format("It is larger than {} MiB.", most_bytes >> 20)};
         return {std::move(*text), {}};
     } catch (const UsageError&) {
-        throw;  // the page would replace it
+        throw;  // the caller's page would hide it
     } catch (const Error& error) {
         return {{}, error.what()};
     }
@@ -84,7 +84,7 @@ const std::vector<std::string>& SourceNames::parameters(const std::string& file,
     return known->second;
 }
 
-// The kernel's own text lies where the outermost inlining happened, or there is no inlining.
+// The kernel's own text is at the outermost inlining, or where nothing was inlined.
 void SourceNames::name_array(PtxSite& site) {
     for (const SourceLine& place : {site.source, site.inlined_at})
         site.array = array_in_source(site.array, parameters(place.file, site.function));

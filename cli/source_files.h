@@ -1,4 +1,4 @@
-// The source files that results of `coalprof run --lines` name, as they lie on this machine.
+// The source files that results of `coalprof run --lines` name, found on this machine.
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@ namespace coalprof {
 // code.
 SourceText find_source(const std::vector<std::string>& folders, const std::string& file);
 
-// Calls the arrays of instructions as their source does, where it is found.
+// Names the arrays of instructions as their source does, where it is found.
 class SourceNames {
  public:
     explicit SourceNames(std::vector<std::string> folders) : folders_(std::move(folders)) {}

@@ -24,11 +24,11 @@
 namespace coalprof {
 namespace {
 
-// The GPUs of this run; none where the model answers alone.
+// The GPUs of this run; none with the model alone.
 struct Devices {
     std::vector<DeviceAccess> opened;
-    std::vector<Warning> missing;  // those of several that could not be opened
-    bool are_several = false;      // were asked for: points say theirs
+    std::vector<Warning> missing;  // those that could not be opened
+    bool are_several = false;      // chosen by the user: points have a device
 };
 
 DeviceRequest request_for(const MachineOptions& machine, const PlannedPoint& first, int index) {
@@ -89,9 +89,9 @@ bool was_said_today(const char* remark) {
 Devices devices_for(const MachineOptions& machine, const OutputOptions& output,
                     const PlannedPoint& first) {
     const auto backend = machine.chosen_backend();
-    std::vector<int> named = machine.device_indices();  // a bad one is refused where it is not used
+    std::vector<int> named = machine.device_indices();  // an invalid one is always refused
     const bool demanded = backend == MachineOptions::Backend::device;
-    // A machine that is named is to be predicted; measuring another beside it says nothing.
+    // A machine that is named is to be predicted; measuring another one would say nothing about it.
     if (backend == MachineOptions::Backend::model || (!machine.machine.empty() && !demanded))
         return {};
     const std::future<void> loading = load_counters_ahead(machine.counters != "none");
@@ -116,7 +116,7 @@ Devices devices_for(const MachineOptions& machine, const OutputOptions& output,
     return devices;
 }
 
-// Counters asked for by name and not to be had: everything else was delivered, but not that.
+// Counters were asked for by name and could not be read, although everything else was delivered.
 ExitCode judged(ExitCode code, const MachineOptions& machine, const Devices& devices) {
     const bool demanded = !machine.counters.empty() && machine.counters != "none";
     const bool had =
@@ -158,7 +158,7 @@ std::uint64_t warps_walked(const SweptPoints& points) {
     }
 }
 
-// A point that does not fit together is refused here.
+// Throws for a point that does not fit together.
 CheckedPoints checked(const SweptPoints& points) {
     try {
         return {points.check(), points.at(0)};
@@ -167,7 +167,7 @@ CheckedPoints checked(const SweptPoints& points) {
     }
 }
 
-// The order and the best of a part are not those of the whole.
+// --sort and --best of a part are not those of the whole.
 void require_whole_view(const ViewOptions& view) {
     const char* option = !view.best.empty() ? "--best" : !view.sort.empty() ? "--sort" : nullptr;
     if (!option) return;
@@ -230,7 +230,7 @@ ExitCode run_sweep_job(const SweepJob& job, const MachineOptions& machine_option
     head.columns = counters_listed(machine_options.counters);
     head.table_columns = output_options.view.chosen_columns();
     const std::vector<OutputTarget> targets = output_options.targets();
-    // That the counters cannot be read is said below, before anything is launched.
+    // Unreadable counters are reported below, before anything is launched.
     RunSinks sinks(targets, machine_options, output_options, "W-NO-COUNTERS");
 
     const Devices devices =

@@ -16,8 +16,8 @@
 namespace coalprof {
 
 struct SweepJob {
-    // The points on these machines; measured by `launcher`, which has the number `device` where
-    // several GPUs measure. Neither where the model answers alone.
+    // The points on these machines, measured by `launcher`, which has the number `device` where
+    // several GPUs measure. Both are empty with the model alone.
     std::function<std::unique_ptr<SweptPoints>(const std::vector<Machine>& machines,
                                                KernelLauncher* launcher, std::optional<int> device)>
         points;

@@ -56,7 +56,7 @@ void SweepOptions::add_range_to(CLI::App& command, const PatternInfo& pattern) {
               "R");
 }
 
-// Each takes a list, and numbers take ranges: then it is an axis of the sweep.
+// Each takes a list, and numbers take ranges, which make it an axis of the sweep.
 void SweepOptions::add_to(CLI::App& command, const LaunchOption& option, std::string help,
                           const std::string& group) {
     CLI::Option* added = command.add_option(std::string(option.word), typed[option.key], help);

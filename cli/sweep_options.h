@@ -47,7 +47,7 @@ struct SweepOptions {
     void take(OptionGroup group, Sweep& sweep) const;
 };
 
-// Where the answer comes from: which machine is predicted, which GPU is measured, and how.
+// The source of the answer: which machine is predicted, which GPU is measured, and how.
 struct MachineOptions {
     std::string machine;
     std::string backend = "auto";
@@ -67,7 +67,7 @@ struct MachineOptions {
     Backend chosen_backend() const;
     std::uint64_t repeats() const;
     CacheState cache_state() const;
-    // As listed; none: all of them.
+    // As listed; none: all GPUs.
     std::vector<int> device_indices() const;
     // The same where only one will do; `what` gives the reason: "a warps file is replayed".
     int only_device_index(std::string_view what) const;

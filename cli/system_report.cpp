@@ -84,7 +84,7 @@ DevicesReport report_devices() {
     for (const InventoriedDevice& device : inventory.devices) {
         const DeviceFacts& facts = device.facts;
         MeasuredDevice described = describe_device(facts);
-        described.nvrtc_version.reset();  // the compiler is loaded for a kernel, not for a list
+        described.nvrtc_version.reset();  // the compiler is not loaded for a list
         NamedValues values = values_of(described);
         values.insert(values.end(),
                       {{"max_threads_per_multiprocessor", facts.max_threads_per_multiprocessor},

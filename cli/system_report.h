@@ -26,7 +26,7 @@ struct Diagnosis {
 std::vector<Diagnosis> diagnose();
 
 // The CUDA libraries that this process has loaded: found by name at run time, they may come from
-// another place than the user thinks.
+// another place than the user expects.
 
 // Paths of the driver, NVRTC, CUPTI and related libraries, as the loader found them, in the order
 // of loading.
@@ -34,7 +34,7 @@ std::vector<std::string> loaded_cuda_libraries();
 
 // Nsight Compute's names of our counters (ncu --metrics).
 
-// Empty: it has none, or this build knows none.
+// Empty: it has none, or this build has no such table.
 std::string_view nsight_name_of(Counter counter);
 // The other way; a name of several counters has no answer.
 std::optional<Counter> find_nsight_name(std::string_view name);

@@ -24,7 +24,7 @@ Trace lost_traces(const std::string& folder, int error) {
     return none;
 }
 
-// Whoever opens a pipe waits for its other end.
+// Opening a pipe would wait for its other end.
 bool is_trace(const std::string& path) {
     struct stat status {};
     return path.ends_with(trace_extension) && ::lstat(path.c_str(), &status) == 0 &&

@@ -8,7 +8,7 @@
 
 namespace coalprof {
 
-// One for each process, in the order of their numbers; one that cannot be read says so itself.
+// One for each process, in the order of their numbers; an unreadable one has that as its problem.
 std::vector<Trace> traces_in(const std::string& folder_path);
 
 }  // namespace coalprof

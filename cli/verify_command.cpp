@@ -38,7 +38,7 @@ struct VerifyCommand {
     bool full = false;
     bool json = false;
     std::string format = "table";
-    OutputOptions telling;  // of which only those of add_telling_to() are options
+    OutputOptions telling;  // only the options of add_telling_to()
     std::string output;
     std::string device = "0";
 };

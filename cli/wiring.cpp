@@ -63,7 +63,7 @@ DeviceAccess open_device(const DeviceRequest& request) {
         access.launcher = make_launcher({.device = request.index,
                                          .ahead = request.ahead,
                                          .compiles_ceilings_ahead = request.wants_ceilings});
-    } catch (const NoSuchDeviceError&) {  // a word of the user's, not a lack of this machine's
+    } catch (const NoSuchDeviceError&) {  // the user's mistake, not this machine's
         throw;
     } catch (const Error& error) {
         access.no_gpu = error.what();

@@ -13,7 +13,7 @@
 
 namespace coalprof {
 
-// A GPU for this process, as far as it can be had.
+// A GPU for this process, as far as one is available.
 struct DeviceAccess {
     std::unique_ptr<KernelLauncher> launcher;     // none: no GPU, for the reason below
     std::unique_ptr<CounterCollector> collector;  // none: no counters, for the reason below
@@ -32,14 +32,14 @@ struct DeviceRequest {
     std::vector<Plan> ahead = {};  // their kernels are compiled
     bool wants_counters = true;
     bool wants_ceilings = false;
-    bool of_lone_warps = false;  // only prepare_warp() is to be measured
+    bool of_lone_warps = false;  // only prepare_warp() will be measured
 };
 // Begins to load the libraries for counters, where there may be a GPU: 55 ms of CPU time that pass
 // while the driver starts. Call it before count_devices() and open_device(), and keep the result
 // until a device is open, or none can be. Its destructor waits.
 [[nodiscard]] std::future<void> load_counters_ahead(bool wanted);
-// Does not throw for want of a GPU or of counters. Throws NoSuchDeviceError where there are GPUs,
-// but none of this index.
+// Does not throw where there is no GPU or no counters. Throws NoSuchDeviceError where there are
+// GPUs, but none of this index.
 DeviceAccess open_device(const DeviceRequest& request);
 // The number of GPUs that this process may use.
 int count_devices();

@@ -1,5 +1,5 @@
 // All of fmt that is no template of the caller's, compiled once (see fmt.cmake). format-inl.h
-// defines its functions; the templates that format.h declares as compiled elsewhere follow.
+// defines its functions; the templates follow that format.h declares as compiled elsewhere.
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE

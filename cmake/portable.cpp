@@ -14,7 +14,7 @@
 #else
 #define OLDEST "GLIBC_2.17"
 #endif
-// For this program alone: libraries that it loads keep those of the C library. The attribute is
+// For this program alone: libraries that it loads use those of the C library. The attribute is
 // ignored for functions that the compiler knows.
 #define HIDDEN(name) __asm__(".hidden " #name)
 // glibc 2.29 gave these a new version because they no longer call matherr(); the values are the

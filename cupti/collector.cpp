@@ -75,7 +75,7 @@ std::string chip_of_device(const CuptiApi& api, int device_index) {
 
 namespace {
 
-// A count of CUPTI as a reading. NaN is how CUPTI says that this GPU could not count the metric.
+// A count of CUPTI as a reading. NaN means that this GPU could not count the metric.
 Reading reading_of(const CounterInfo& counter, double value, std::string_view metric) {
     if (!std::isfinite(value) || value < 0)
         return Unavailable{
@@ -145,7 +145,8 @@ void keep_only(std::span<const Counter> wanted, Readings& readings) {
     readings = kept;
 }
 
-// Points that failed in one session are not tried in the next; none are after one that ended early.
+// Points that failed in one session are not tried in the next; after one that ended early, none
+// are.
 SweepValues with_failures_of(const SweepValues& earlier) {
     SweepValues later;
     later.ended_because = earlier.ended_because;
@@ -161,7 +162,7 @@ bool nothing_could_be_read(const SweepValues& values) {
     return !values.ended_because.empty() && !values.device_lost && !values.has_values();
 }
 
-// One thread at a time asks CUPTI for something.
+// One thread at a time calls CUPTI.
 std::mutex& turn_at_cupti() {
     static std::mutex mutex;
     return mutex;
@@ -196,7 +197,7 @@ StartedProfiler::~StartedProfiler() {
     if (--profiler_users().of[&api_] != 0) return;
     auto params = cupti_params<CUpti_Profiler_DeInitialize_Params>(
         CUpti_Profiler_DeInitialize_Params_STRUCT_SIZE);
-    api_.profiler_deinitialize(&params);  // at the end of its use a failure changes nothing
+    api_.profiler_deinitialize(&params);  // at the end a failure changes nothing
 }
 
 CuptiCollector::CuptiCollector(const CuptiApi& api, const CounterDriver& driver,
@@ -291,7 +292,7 @@ void load_cupti_early() noexcept {
     try {
         loaded_cupti();
     } catch (const std::exception&) {
-        // make_collector() will meet the same and say it.
+        // make_collector() will fail in the same way and report it.
     }
 }
 

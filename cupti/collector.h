@@ -34,7 +34,7 @@ struct CollectorOptions {
     bool of_lone_warps = false;             // every launch is one warp, which waits for no other
 };
 
-// "GH100". Throws CountersError. Crashes where no driver was started.
+// "GH100". Throws CountersError. Crashes unless the driver was started.
 std::string chip_of_device(const CuptiApi& api, int device_index);
 
 // CUPTI's profiler, started for as long as one of these lives.
@@ -75,7 +75,7 @@ class CuptiCollector : public CounterCollector {
 
     const std::string& chip() const { return metrics_->chip(); }
     const ChipMetrics& metrics() const { return *metrics_; }
-    // Where the time of the last collect() went.
+    // The parts of the last collect()'s time.
     const CollectTimes& last_times() const { return times_; }
 
  private:
@@ -98,11 +98,11 @@ class CuptiCollector : public CounterCollector {
 void load_cupti_early() noexcept;
 
 // The collector of this process's driver and CUPTI, loaded now. Destroy it before the context that
-// it measured. Throws CountersError with the reason and the remedy: then time and prediction are
-// still to be had.
+// it measured. Throws CountersError with the reason and the remedy: time and prediction are still
+// possible then.
 std::unique_ptr<CuptiCollector> make_collector(const CollectorOptions& options);
 
-// The same on these tables, which must outlive it.
+// The same with these tables, which must outlive it.
 std::unique_ptr<CuptiCollector> make_collector(const CounterDriver& driver,
                                                const LoadedCupti& cupti,
                                                const CollectorOptions& options);

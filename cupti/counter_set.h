@@ -22,8 +22,8 @@ enum class CounterSet : std::uint8_t {
 };
 std::optional<CounterSet> find_counter_set(std::string_view name);
 
-// The counters of `set` that concern a launch with these accesses, in output order. Counters that
-// are measured elsewhere (time) are not among them.
+// The counters of `set` that concern a launch with these accesses, in output order. Without
+// counters that are measured elsewhere (time).
 std::vector<Counter> counters_of(CounterSet set, AccessSet accesses);
 
 // A sweep to be counted, and its counts. Plain values without CUDA types.
@@ -46,11 +46,11 @@ struct SweepValues {
     std::vector<PointValues> points;
     // The reason why the sweep ended before its last point, kept like `failure`; empty: it did not.
     std::string_view ended_because;
-    bool device_lost = false;  // ended by a launch that took the GPU away, not by CUPTI
+    bool device_lost = false;  // a launch lost the GPU, not CUPTI
     bool has_values() const;
 };
 
-// Where the time of a collection went, in seconds.
+// The time of a collection by part, in seconds.
 struct CollectTimes {
     double set_up_seconds = 0;
     double sweep_seconds = 0;  // Start..Stop, launches included

@@ -81,9 +81,8 @@ std::filesystem::path path_of(void* library, const std::string& name) {
     return name;
 }
 
-// libcupti asks for libnvperf_host.so by its bare name when it is first needed, and answers
-// NOT_INITIALIZED when the loader does not find it (seen with 13.0.85); loaded beforehand by its
-// path, it is found.
+// libcupti loads libnvperf_host.so by its bare name on first use, and answers NOT_INITIALIZED when
+// the loader does not find it (seen with 13.0.85); loaded beforehand by its path, it is found.
 std::string preload_nvperf(const std::filesystem::path& cupti_path) {
     if (!cupti_path.is_absolute()) return {};
     const std::filesystem::path beside = cupti_path.parent_path() / "libnvperf_host.so";
@@ -92,7 +91,7 @@ std::string preload_nvperf(const std::filesystem::path& cupti_path) {
 }
 
 void* open_candidate(const LibraryCandidate& candidate) {
-    // From a path, libnvperf_host.so goes first.
+    // For a path, libnvperf_host.so is loaded first.
     if (!candidate.if_loaded) preload_nvperf(candidate.name);
     return dlopen(candidate.name.c_str(),
                   RTLD_NOW | RTLD_GLOBAL | (candidate.if_loaded ? RTLD_NOLOAD : 0));
@@ -180,7 +179,7 @@ const LoadedCupti& loaded_cupti() {
         try {
             driver_version = driver_cuda_version(counter_driver());
         } catch (const CountersError&) {
-            // No driver: names and passes can still be asked for, of the newest CUPTI.
+            // Without a driver, names and passes of the newest CUPTI are still available.
         }
         return load_cupti(library_candidates(process_library_search(driver_version)));
     }());

@@ -19,11 +19,11 @@
 
 namespace coalprof {
 
-// A call that the library lacks stays null: a feature absent, not an error.
+// A call that the library lacks stays null: a missing feature, not an error.
 struct CuptiApi {
     decltype(&::cuptiGetVersion) get_version = nullptr;
 
-    // Host: answers with no GPU and no driver.
+    // Host: works without GPU and driver.
     decltype(&::cuptiProfilerHostGetSupportedChips) host_get_supported_chips = nullptr;
     decltype(&::cuptiProfilerHostInitialize) host_initialize = nullptr;
     decltype(&::cuptiProfilerHostDeinitialize) host_deinitialize = nullptr;
@@ -34,7 +34,7 @@ struct CuptiApi {
     decltype(&::cuptiProfilerHostGetNumOfPasses) host_get_num_of_passes = nullptr;
     decltype(&::cuptiProfilerHostEvaluateToGpuValues) host_evaluate_to_gpu_values = nullptr;
 
-    // Target: only after the driver has been started (driver.h says why).
+    // Target: only after the driver has been started (see driver.h).
     decltype(&::cuptiProfilerInitialize) profiler_initialize = nullptr;
     decltype(&::cuptiProfilerDeInitialize) profiler_deinitialize = nullptr;
     decltype(&::cuptiProfilerDeviceSupported) profiler_device_supported = nullptr;
@@ -54,7 +54,7 @@ struct CuptiApi {
     decltype(&::cuptiRangeProfilerGetCounterDataInfo) range_get_counter_data_info = nullptr;
     decltype(&::cuptiRangeProfilerCounterDataGetRangeInfo) range_get_range_info = nullptr;
 
-    // Counts of single instructions of machine code, and where these come from.
+    // Counts of single instructions of machine code, and their source.
     decltype(&::cuptiSassMetricsGetProperties) sass_get_properties = nullptr;
     decltype(&::cuptiSassMetricsSetConfig) sass_set_config = nullptr;
     decltype(&::cuptiSassMetricsUnsetConfig) sass_unset_config = nullptr;
@@ -66,7 +66,7 @@ struct CuptiApi {
     decltype(&::cuptiGetSassToSourceCorrelation) get_sass_to_source = nullptr;
 };
 
-// Names of the calls of each part that the library lacks; empty: the part is whole.
+// Names of the calls of each part that the library lacks; empty: complete.
 std::vector<std::string> missing_host_calls(const CuptiApi& api);
 std::vector<std::string> missing_target_calls(const CuptiApi& api);
 std::vector<std::string> missing_sass_calls(const CuptiApi& api);
@@ -74,7 +74,7 @@ std::vector<std::string> missing_sass_calls(const CuptiApi& api);
 struct LoadedCupti {
     CuptiApi api;
     std::string path;           // of the library that was loaded
-    std::uint32_t version = 0;  // CUPTI's own: 130001 with CUDA 13.0, 24 with 12.6; 0: silent
+    std::uint32_t version = 0;  // CUPTI's own: 130001 with CUDA 13.0, 24 with 12.6; 0: unknown
     std::string nvperf_path;    // libnvperf_host.so beside it; empty: left to the loader
 };
 
@@ -82,7 +82,7 @@ struct LoadedCupti {
 // were tried.
 LoadedCupti load_cupti(const std::vector<LibraryCandidate>& candidates);
 
-// The one of this process, loaded at the first call by the search order of this process.
+// The library of this process, loaded at the first call by this process's search order.
 const LoadedCupti& loaded_cupti();
 
 // A zeroed parameter block of a CUPTI call; `size` is its NAME_STRUCT_SIZE.
@@ -93,7 +93,7 @@ Params cupti_params(std::size_t size) {
     return params;
 }
 
-// The names as CUPTI takes them; they must outlive the call.
+// The names as C strings for CUPTI; they must outlive the call.
 std::vector<const char*> pointers_to(const std::vector<std::string>& names);
 
 }  // namespace coalprof

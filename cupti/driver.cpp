@@ -23,7 +23,8 @@ void start(const CounterDriver& driver) {
     if (result == CUDA_SUCCESS) return;
     if (result == CUDA_ERROR_NO_DEVICE)
         throw CountersError("cannot read counters: the driver sees no NVIDIA GPU");
-    // The library for linking, which lies in the toolkit's stubs folder, in place of the real one.
+    // The stub for linking, from the toolkit's stubs folder, was loaded instead of the real
+    // library.
     if (result == CUDA_ERROR_STUB_LIBRARY)
         throw CountersError(
             "cannot read counters: the libcuda.so.1 that was found is the toolkit's stub. Remove "

@@ -1,5 +1,5 @@
 // The few calls of the CUDA driver that the collector itself needs. They come first: several CUPTI
-// calls crash when there is no driver (seen with CUPTI 13.0.85: cuptiDeviceGetChipName,
+// calls crash without a driver (seen with CUPTI 13.0.85: cuptiDeviceGetChipName,
 // cuptiRangeProfilerEnable, cuptiProfilerGetCounterAvailability).
 #pragma once
 
@@ -18,7 +18,7 @@ struct CounterDriver {
     decltype(&::cuCtxGetCurrent) context_get_current = nullptr;
 };
 
-// A function of the driver's library. Throws CountersError: there is no driver, or it lacks it.
+// A function of the driver's library. Throws CountersError: no driver, or it lacks the function.
 void* driver_function(const char* symbol);
 template <typename Function>
 void bind_driver(const char* symbol, Function& slot) {
@@ -28,14 +28,14 @@ void bind_driver(const char* symbol, Function& slot) {
 // Taken from the driver's library, once per process. Throws CountersError without a driver.
 const CounterDriver& counter_driver();
 
-// Starts the driver and answers the handle of device `index`. Throws CountersError: no GPU, no
-// such device, a driver that does not start.
+// Starts the driver and returns the handle of device `index`. Throws CountersError: no GPU, no such
+// device, a driver that does not start.
 CUdevice open_device(const CounterDriver& driver, int index);
 
-// CUDA version that the driver implements: 13000 is 13.0; 0 if it does not say.
+// The driver's CUDA version: 13000 is 13.0; 0: unknown.
 std::uint32_t driver_cuda_version(const CounterDriver& driver);
 
-// The context current on this thread. Throws CountersError if there is none.
+// The context current on this thread. Throws CountersError without one.
 CUcontext current_context(const CounterDriver& driver);
 
 }  // namespace coalprof

@@ -15,8 +15,8 @@ constexpr std::string_view not_used =
 constexpr std::string_view memory_remedy =
     "Ask for fewer counters (--counters) or fewer points, or free memory on the GPU.";
 
-// Which call answers which code was seen with CUPTI 13.0.85 without a GPU (1, 15, 17, 27, 46, 999)
-// or stands in its headers and documentation.
+// The calls that return each code were seen with CUPTI 13.0.85 without a GPU (1, 15, 17, 27, 46,
+// 999) or are in its headers and documentation.
 constexpr std::array failures{
     CuptiFailure{1, "CUPTI_ERROR_INVALID_PARAMETER", "CUPTI did not accept what it was given",
                  report_it},

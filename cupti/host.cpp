@@ -82,7 +82,7 @@ MetricConfig::MetricConfig(const CuptiApi& api, const std::string& chip,
 void MetricConfig::add_metrics(const std::string& chip) {
     const int code = add_to_config(host_, metrics_);
     if (code == CUPTI_SUCCESS) return;
-    // One refused name rejects the whole list: find it, to be able to say which.
+    // One refused name rejects the whole list, so each is checked to name it.
     const ChipMetrics known(host_.api(), chip);
     for (const std::string& metric : metrics_)
         if (const auto problem = known.problem_with(metric))
@@ -115,7 +115,7 @@ void MetricConfig::make_image() {
 std::vector<double> MetricConfig::evaluate(std::span<const std::uint8_t> counter_data,
                                            std::size_t range_index) const {
     std::vector<const char*> names = pointers_to(metrics_);
-    // NaN, so that a value that CUPTI leaves alone is not taken for a count.
+    // NaN, so that a value that CUPTI does not set is not taken for a count.
     std::vector<double> values(metrics_.size(), std::numeric_limits<double>::quiet_NaN());
     auto params = cupti_params<CUpti_Profiler_Host_EvaluateToGpuValues_Params>(
         CUpti_Profiler_Host_EvaluateToGpuValues_Params_STRUCT_SIZE);

@@ -17,7 +17,7 @@ namespace coalprof {
 
 struct CuptiApi;
 
-// The chips that this libcupti knows: "GH100" is the H200's. Throws CountersError.
+// The chips known to this libcupti: "GH100" is the H200's. Throws CountersError.
 std::vector<std::string> supported_chips(const CuptiApi& api);
 
 // One profiler host object of one chip. About 2 ms to make (CUPTI 13.0, no GPU).

@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 using Sonames = std::array<std::string_view, 2>;
 
-// The soname changes with the major version of CUDA only.
+// The soname changes with CUDA's major version only.
 Sonames sonames_for(std::uint32_t driver_version) {
     if (driver_version != 0 && driver_version < 13000) return {"libcupti.so.12", "libcupti.so.13"};
     return {"libcupti.so.13", "libcupti.so.12"};

@@ -1,5 +1,5 @@
-// Where libcupti may lie, in the order in which it is tried. Pure: it looks at an environment and a
-// folder tree that tests can plant.
+// The places of libcupti in search order. Pure: it looks at an environment and a folder tree that
+// tests can plant.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ LibrarySearch process_library_search(std::uint32_t driver_version);
 struct LibraryCandidate {
     std::string name;          // for dlopen: a soname or an absolute path
     bool if_loaded = false;    // only if the process has it already
-    bool is_demanded = false;  // the user named it: when it does not load, nothing else is tried
+    bool is_demanded = false;  // the user's choice: if it does not load, nothing else is tried
 };
 
 // Already loaded; $COALPROF_CUPTI (a file, or a folder that holds one); by soname, as the loader is

@@ -15,7 +15,7 @@ namespace {
 //
 // Requests are counted where instructions are executed (smsp), not where L1 receives them
 // (l1tex__t_requests_*): the latter cannot be collected in one pass with l1tex__t_sectors_*. With
-// all lanes predicated off neither counts; `pred_on_any` is what makes the two equal.
+// all lanes predicated off neither counts; `pred_on_any` makes the two equal.
 constexpr std::string_view no_ideal =
     "CUPTI counts ideal sectors for single instructions only, not for a launch";
 constexpr std::string_view no_transactions =
@@ -29,8 +29,8 @@ constexpr std::string_view with_parameters =
     "without what the kernel loads of its own parameters, which a launch that jumps over its "
     "constants counts alone";
 
-// Those of local and global memory alone: the unit's total also counts what each warp does at its
-// start (an H200: shared_op_misc, one wavefront a warp). The name changed with GH100.
+// Local and global memory only: the unit's total also includes one wavefront at the start of each
+// warp (an H200: shared_op_misc). The name changed with GH100.
 constexpr std::string_view data_wavefronts = "l1tex__data_pipe_lsu_wavefronts_mem_lgds.sum";
 constexpr std::string_view data_wavefronts_before_gh100 =
     "l1tex__data_pipe_lsu_wavefronts_mem_lg.sum";
@@ -144,7 +144,7 @@ constexpr CounterMetrics table[] = {
      {{data_wavefronts, data_wavefronts_before_gh100, all_data_wavefronts}}, of_the_launch, true},
     {Counter::reduce_transactions, MetricCost::never, {}, {}, no_transactions},
     {Counter::reduce_transaction_bytes, MetricCost::never, {}, {}, no_transactions},
-    // L1 and L2. The source unit TEX is L1: instruction fetches and copies are not in it.
+    // L1 and L2. The source unit TEX is L1: without instruction fetches and copies.
     {Counter::l1_hit_sectors, MetricCost::base, {Access::global_load},
      {{"l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum"}}},
     {Counter::l2_read_requests, MetricCost::base,
@@ -166,7 +166,7 @@ constexpr CounterMetrics table[] = {
     {Counter::l2_reduce_sectors, MetricCost::base, {Access::global_reduce},
      {{"lts__t_sectors_srcunit_tex_op_red.sum"}}},
     // Device memory: other names on GB202 to GB207; none on GA10B, GB10B, GB20B, which share the
-    // memory of the CPU.
+    // CPU's memory.
     {Counter::dram_read_bytes, MetricCost::base, any_memory,
      {{"dram__bytes_read.sum",
        "dram__bytes_op_read.sum"}}, of_the_gpu},
@@ -194,7 +194,7 @@ constexpr CounterMetrics table[] = {
      {}, false, shared_store_wavefronts, shared_store_conflicts,
      instrumented_store_wavefronts},
     {Counter::shared_store_conflict_degree, MetricCost::derived, {Access::shared_store}},
-    // ATOMS, whether its result is used or not.
+    // ATOMS, with its result used or not.
     {Counter::shared_atomic_requests, MetricCost::base, {Access::shared_atomic},
      {{"smsp__inst_executed_op_shared_atom.sum"}}},
     {Counter::shared_atomic_wavefronts, MetricCost::base, {Access::shared_atomic},
@@ -246,7 +246,7 @@ const CounterMetrics& metrics_of(Counter counter) {
 
 namespace {
 
-// Index of `name` in `names`, where it is put if it is not there yet.
+// Index of `name` in `names`; it is added if missing.
 std::size_t index_of(std::vector<std::string>& names, std::string_view name) {
     const auto found = std::ranges::find(names, name);
     const auto index = static_cast<std::size_t>(found - names.begin());

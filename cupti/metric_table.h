@@ -25,14 +25,14 @@ enum class MetricCost : std::uint8_t {
     extra,         // needs further hardware passes
     instrumented,  // CUPTI patches the code; always a separate pass, never timed
     derived,       // follows from other counters, at their cost
-    elsewhere,     // not CUPTI's: the launcher measures it (time) or the plan says it
+    elsewhere,     // not CUPTI's: from the launcher (time) or the plan
     never,         // CUPTI cannot give it on any chip
 };
 
 struct CounterMetrics {
     Counter counter;
     MetricCost cost;
-    AccessSet concerns;  // the accesses of which at least one makes the counter meaningful
+    AccessSet concerns;  // accesses; the counter needs at least one of them
     std::array<std::string_view, 3> candidates{};  // with their rollups; empty: the end
     std::string_view note{};                       // remark on the value; for `never`: the reason
     // The metric does not distinguish accesses: it is an answer only if no other access was made.
@@ -69,8 +69,8 @@ struct MetricPlan {
     std::vector<std::pair<Counter, Unavailable>> unavailable;
 };
 
-// `has_metric` says whether `chip` has a metric (ChipMetrics::has). Counters of cost `elsewhere`
-// are passed over. `of_lone_warps`: every launch is one warp.
+// `has_metric`: see ChipMetrics::has. Counters of cost `elsewhere` are skipped. `of_lone_warps`:
+// every launch is one warp.
 MetricPlan plan_metrics(std::span<const Counter> wanted, std::string_view chip,
                         const std::function<bool(std::string_view)>& has_metric,
                         bool of_lone_warps = false);

@@ -109,12 +109,12 @@ std::string permission_remedy(const PreflightFacts& facts) {
     return fmt::format("Run as root (sudo); or {}.", let_everyone);
 }
 
-// Names of programs that use the counters, as /proc/PID/comm shows them (15 characters at most).
+// Programs that use the counters, by their names in /proc/PID/comm (15 characters at most).
 constexpr std::array counter_users{"nv-hostengine", "dcgm-exporter", "dcgmi",          "nsys",
                                    "nsys-launcher", "ncu",           "nv-nsight-cu-cl"};
 constexpr std::string_view mps_program = "nvidia-cuda-mps";  // cut from -control and -server
 
-// "nv-hostengine (pid 812)" for every running program of which `is_meant(comm)` is true.
+// "nv-hostengine (pid 812)" for every running program with `is_meant(comm)`.
 template <typename Predicate>
 std::vector<std::string> running(const fs::path& root, Predicate is_meant) {
     std::vector<std::string> found;
@@ -132,7 +132,7 @@ std::vector<std::string> running(const fs::path& root, Predicate is_meant) {
     return found;
 }
 
-// Variables by which a profiler is, or seems to be, loaded into this process.
+// Variables that load, or seem to load, a profiler into this process.
 std::vector<std::string> injected_profilers(const PreflightFacts& facts) {
     std::vector<std::string> found;
     for (const auto& [name, value] : facts.environment) {
@@ -255,15 +255,16 @@ Finding find_mps(const PreflightFacts& facts) {
     const auto pipe = facts.environment.find("CUDA_MPS_PIPE_DIRECTORY");
     if (servers.empty() && pipe == facts.environment.end())
         return {.name = "mps", .state = FindingState::ok, .detail = "not in use", .remedy = {}};
-    // A program that was MPS's only client was counted rightly (H100, driver 580.159, 2026-11-23).
-    return {
-        .name = "mps",
-        .state = FindingState::unknown,
-        .detail = servers.empty() ? fmt::format("CUDA_MPS_PIPE_DIRECTORY={} is set", pipe->second)
-                                  : fmt::format("{} runs", fmt::join(servers, ", ")),
-        .remedy =
-            "Counters take in what other clients of MPS do meanwhile. If they are refused, stop "
-            "MPS (`echo quit | nvidia-cuda-mps-control`) or unset CUDA_MPS_PIPE_DIRECTORY."};
+    // A program that was MPS's only client was counted correctly (H100, driver 580.159,
+    // 2026-11-23).
+    return {.name = "mps",
+            .state = FindingState::unknown,
+            .detail = servers.empty()
+                          ? fmt::format("CUDA_MPS_PIPE_DIRECTORY={} is set", pipe->second)
+                          : fmt::format("{} runs", fmt::join(servers, ", ")),
+            .remedy =
+                "Counters include the work of other clients of MPS. If they are refused, stop "
+                "MPS (`echo quit | nvidia-cuda-mps-control`) or unset CUDA_MPS_PIPE_DIRECTORY."};
 }
 
 Finding find_mig(const PreflightFacts& facts) {

@@ -24,7 +24,7 @@ struct Finding {
 struct PreflightFacts {
     std::filesystem::path root = "/";  // of /proc, /dev and the container's signs
     std::map<std::string, std::string> environment;
-    std::string device_name;  // as the driver gives them; empty: no device
+    std::string device_name;  // from the driver; empty: no device
     std::string device_uuid;
     std::optional<int> device_major{}, device_minor{};  // compute capability
 };
@@ -39,7 +39,7 @@ Finding find_permission(const PreflightFacts& facts);
 Finding find_container(const PreflightFacts& facts);
 // The sign that this is a container; empty: none.
 std::string container_sign(const PreflightFacts& facts);
-// Profilers in this process's environment or running beside it (the processes that can be seen).
+// Profilers in this process's environment or among the visible running processes.
 Finding find_other_profilers(const PreflightFacts& facts);
 Finding find_mps(const PreflightFacts& facts);
 Finding find_mig(const PreflightFacts& facts);
@@ -66,8 +66,8 @@ struct NvmlApi {
     int (*virtualization_mode)(void* device, int* mode) = nullptr;
 };
 
-// libnvidia-ml.so.1, which comes with the driver, loaded for the process. None of the calls is set
-// where it is not there or lacks one.
+// libnvidia-ml.so.1, which comes with the driver, loaded for the process. No call is set if it is
+// missing or lacks one.
 NvmlApi load_nvml();
 
 // Asks for the device of facts.device_uuid.

@@ -25,7 +25,7 @@ EnabledProfiler::~EnabledProfiler() {
     auto params = cupti_params<CUpti_RangeProfiler_Disable_Params>(
         CUpti_RangeProfiler_Disable_Params_STRUCT_SIZE);
     params.pRangeProfilerObject = object_;
-    api_.range_disable(&params);  // the values are in hand; a failure here changes none of them
+    api_.range_disable(&params);  // the values are known already; a failure here changes none
 }
 
 RangeSession::RangeSession(const CuptiApi& api, CUcontext context, const MetricConfig& config,
@@ -72,7 +72,7 @@ void RangeSession::set_config(std::size_t ranges) {
     params.pCounterDataImage = counter_data_.data();
     params.range = CUPTI_UserRange;
     // Kernel replay is not allowed with user ranges, and takes 41 ms a launch (H200) where ours
-    // takes 2: the sweep is repeated by us instead.
+    // takes 2: we repeat the sweep instead.
     params.replayMode = CUPTI_UserReplay;
     params.maxRangesPerPass = ranges;
     params.numNestingLevels = 1;  // each further level multiplies the passes
@@ -161,7 +161,7 @@ std::vector<CollectedRange> RangeSession::ranges() const {
 
 namespace {
 
-// Adds the time until it goes to one of CollectTimes.
+// Adds its lifetime to one of CollectTimes.
 class Stopwatch {
  public:
     explicit Stopwatch(double& seconds) : seconds_(seconds) {}
@@ -224,8 +224,8 @@ class Chunk {
         try {
             bool is_complete = false;
             for (std::size_t pass = 0; !is_complete; ++pass) {
-                // CUPTI says when it has enough; this bound only keeps a wrong answer from
-                // repeating the sweep for ever.
+                // CUPTI reports the last pass; this bound only prevents endless repetition after a
+                // wrong answer.
                 if (pass > collection_.config.passes())
                     throw CountersError(fmt::format(
                         "cannot count: CUPTI asks for more than the {} passes that it announced",
@@ -248,7 +248,7 @@ class Chunk {
         session_->start();
         for (std::size_t point = first_; point < first_ + count_; ++point) {
             attempt(sweep_.before, point);
-            // A range for points that failed, too: every pass must show the same ranges.
+            // Failed points get a range, too: every pass must have the same ranges.
             session_->push(range_name(point));
             attempt(sweep_.work, point);
             session_->pop();
@@ -297,7 +297,7 @@ class Chunk {
     }
 
     void end_early(const Error& error) {
-        // The first reason is the one that explains the others.
+        // The first reason explains the others.
         if (values_.ended_because.empty()) values_.ended_because = keep_reason(error.what());
     }
 

@@ -14,8 +14,8 @@
 
 namespace coalprof {
 
-// Switches the profiler on for a context, and off again when it goes. A new one for each set of
-// metrics: configuring an object that is still enabled a second time crashed (H200, CUDA 13.0).
+// Switches the profiler on for a context, and off at its end. A new one for each set of metrics:
+// configuring an object that is still enabled a second time crashed (H200, CUDA 13.0).
 class EnabledProfiler {
  public:
     EnabledProfiler(const CuptiApi& api, CUcontext context);
@@ -57,7 +57,7 @@ class RangeSession {
 
     // Fetches the counts. Returns how many ranges were lost for lack of room.
     std::size_t decode();
-    // The ranges that came back after decode(). A range whose name cannot be had is left out.
+    // The ranges that came back after decode(). A range without a name is left out.
     std::vector<CollectedRange> ranges() const;
     std::span<const std::uint8_t> counter_data() const { return counter_data_; }
     // Forgets the ranges, so that the session can be started again.
@@ -70,7 +70,7 @@ class RangeSession {
     const CuptiApi& api_;
     const MetricConfig& config_;
     EnabledProfiler profiler_;
-    std::vector<std::uint8_t> counter_data_;  // stays where it is: CUPTI keeps its address
+    std::vector<std::uint8_t> counter_data_;  // must not move: CUPTI keeps its address
     bool is_started_ = false;
     bool is_range_open_ = false;
 };
@@ -83,7 +83,7 @@ struct RangeCollection {
     CUcontext context;
     const MetricConfig& config;
     // A session holds this many points at most; a longer sweep takes several. 4000 in one worked on
-    // an H200 (CUDA 13.0); elsewhere SetConfig is said to fail somewhere above 2000.
+    // an H200 (CUDA 13.0); others report that SetConfig fails somewhere above 2000.
     std::size_t ranges_per_session = 1000;
 };
 

@@ -53,7 +53,7 @@ SassSession::~SassSession() {
     try {
         close();
     } catch (const CountersError&) {
-        // At the end of its use a failure changes nothing.
+        // At the end a failure changes nothing.
     }
 }
 
@@ -104,7 +104,7 @@ std::vector<CountedInstruction> SassSession::fetch() {
     check_cupti(api_.sass_get_data_properties(&size), "ask for the counts of instructions");
     const std::size_t records = size.numOfPatchedInstructionRecords;
     if (records == 0) return {};
-    // A record has one metric's values (13.0); the header can be read as if it had all of them.
+    // A record has one metric's values (13.0); its header could mean all of them.
     const std::size_t room = std::max<std::size_t>(size.numOfInstances, 1) * metrics_.size();
     std::vector<CUpti_SassMetrics_InstanceValue> values(records * room, {no_metric, 0});
     std::vector<CUpti_SassMetrics_Data> data(records);

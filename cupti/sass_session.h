@@ -1,7 +1,7 @@
-// One session of CUPTI's SASS Metrics API: counts of each instruction of one function, which is
-// the first that the context launches after it was switched on. A process can have one: a second
-// configuration is refused, and switched on again nothing is counted (H100, CUDA 13.0, driver
-// 580.159, 2026-11-23). The range profiler cannot be used in the same process.
+// One session of CUPTI's SASS Metrics API: counts of each instruction of one function, the first
+// that the context launches after it was switched on. A process can have one: a second
+// configuration is refused, and after switching on again nothing is counted (H100, CUDA 13.0,
+// driver 580.159, 2026-11-23). The range profiler cannot be used in the same process.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace coalprof {
 
-// An instruction that was executed, by any of the metrics.
+// An executed instruction, with its count by any of the metrics.
 struct CountedInstruction {
     std::string function;  // mangled
     std::uint32_t cubin_crc = 0;
@@ -27,10 +27,10 @@ struct CountedInstruction {
 
 class SassSession {
  public:
-    // Switches counting on, directly before the launch: configured earlier, nothing is counted.
-    // The profiler is started. Metrics that the chip lacks are left out, but not the first of them.
-    // Where the chip's other metrics are too many for CUPTI it is tried with the first
-    // `sure_metrics`. Throws CountersError.
+    // Switches counting on, directly before the launch: configured earlier, nothing is counted. The
+    // profiler must be started. Metrics that the chip lacks are left out, but not the first of
+    // them. If the chip's other metrics are too many for CUPTI, only the first `sure_metrics` are
+    // used. Throws CountersError.
     SassSession(const CuptiApi& api, CUcontext context, std::uint32_t device,
                 std::span<const std::string_view> metrics, std::size_t sure_metrics);
     ~SassSession();
@@ -40,11 +40,11 @@ class SassSession {
     CUcontext context() const { return context_; }
     // The reason why not all metrics are counted, a sentence; empty: they are.
     const std::string& shortage() const { return shortage_; }
-    // The context's work has ended. Throws CountersError.
+    // The context's work must have ended. Throws CountersError.
     std::vector<CountedInstruction> fetch();
     // Launches then run as without us. Returns the number of lost records. Throws CountersError.
     std::size_t close();
-    // Leaves all as it is: CUPTI would wait.
+    // Leaves the session as it is, since CUPTI would wait.
     void abandon() { is_enabled_ = is_configured_ = false; }
 
  private:

@@ -12,12 +12,12 @@ namespace {
 
 constexpr std::string_view purpose = "the arrays of this point";
 constexpr std::uint64_t record_bytes = 32;
-// Addresses cost nothing: a range larger than the first point needs is not reserved again when the
-// next point needs more.
+// Address space is free: a larger range than the first point needs need not be reserved again for
+// the next.
 constexpr std::uint64_t smallest_range_bytes = 1ull << 30;
-// Beyond this no GPU has memory, and powers of two would overflow.
+// No GPU has more memory, and powers of two would overflow.
 constexpr std::uint64_t largest_array_bytes = 1ull << 46;
-// Steps in which arrays that are not mapped grow, so that a sweep does not allocate for each point.
+// Unmapped arrays grow in such steps, so that a sweep does not allocate for each point.
 constexpr std::uint64_t allocated_unit_bytes = 2ull << 20;
 
 BufferKind kind_of(Allocation allocation) {

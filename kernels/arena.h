@@ -1,5 +1,5 @@
-// The arrays of one prepared launch. Kept from point to point of a sweep and grown when a point
-// needs more: allocating gigabytes anew for every point would take longer than measuring them.
+// The arrays of one prepared launch. Kept from point to point of a sweep and grown when needed:
+// allocating gigabytes anew for every point would take longer than measuring them.
 #pragma once
 
 #include <cstdint>
@@ -32,12 +32,12 @@ class Arena {
     // Two records of 16 bytes each, for the kernels' findings.
     CUdeviceptr records() const { return records_.address(); }
 
-    // Gives everything back but the records.
+    // Frees everything but the records.
     void clear();
     std::uint64_t held_bytes() const;
 
     Allocation allocation() const { return allocation_; }
-    bool in_use = false;  // by a launch that is alive
+    bool in_use = false;  // by a living launch
 
  private:
     struct Slot;
@@ -50,7 +50,7 @@ class Arena {
     KernelShop& shop_;
     const Gpu& gpu_;
     Allocation allocation_;
-    std::uint64_t granularity_;  // 0: memory is not mapped, but allocated
+    std::uint64_t granularity_;  // 0: memory is allocated instead of mapped
     Buffer records_;
     std::vector<Slot> slots_;
 };

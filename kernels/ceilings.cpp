@@ -12,8 +12,8 @@ constexpr std::uint64_t largest_buffer_bytes = 4ull << 30;
 constexpr std::uint64_t smallest_buffer_bytes = 64ull << 20;
 constexpr std::uint64_t cell_bytes = 16;
 constexpr std::uint64_t repeats = 5;
-// One pass over the buffer: long enough that starting and ending it do not show (microseconds),
-// short enough that a sweep can afford all of them.
+// One pass over the buffer: long enough to hide its start and end (microseconds), short enough for
+// a sweep.
 constexpr double pass_seconds = 400e-6;
 
 struct ReadLoop {
@@ -23,7 +23,7 @@ struct ReadLoop {
     std::uint64_t blocks_per_processor;  // of a walking grid
 };
 
-// Which is best differs between GPUs; on an H200 they lie within 2 % of each other.
+// The best one differs between GPUs; on an H200 they are within 2 % of each other.
 constexpr ReadLoop loops[] = {
     {"coalprof_read_2", 256, 2, 0},    {"coalprof_read_2", 512, 2, 0},
     {"coalprof_read_4", 256, 4, 0},    {"coalprof_read_4", 512, 4, 0},
@@ -36,7 +36,7 @@ CompileRequest Ceilings::request() {
     return {.source = "#include \"kernels/source/ceilings.cuh\"\n"};
 }
 
-// At least eight times L2 where memory allows, so that nothing of one run serves the next.
+// At least eight times L2 where memory allows, so that no run hits lines of the one before.
 Buffer Ceilings::measured_buffer() {
     const Gpu& gpu = bench_.gpu;
     const DeviceFacts& facts = bench_.facts;

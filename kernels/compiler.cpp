@@ -84,7 +84,7 @@ class NvrtcProgram {
     nvrtcProgram program_ = nullptr;
 };
 
-// The architecture to compile for: the GPU's own, or the newest that NVRTC knows below it.
+// The architecture to compile for: the GPU's own, or NVRTC's newest below it.
 struct Target {
     std::string name;  // "sm_90"
     bool is_ptx = false;
@@ -174,7 +174,7 @@ std::shared_ptr<const Compiled> Compiler::compile(const CompileRequest& request)
     try {
         return answer_for(request).get();
     } catch (const PointError&) {
-        forget(request);  // one point's failure is not the next one's
+        forget(request);  // the next point may succeed
         throw;
     }
 }

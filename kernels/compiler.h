@@ -37,8 +37,8 @@ class Compiler {
 
     // Starts to compile in another thread.
     void compile_ahead(const CompileRequest& request);
-    // Waits for the code. Throws Error: the environment's where NVRTC is missing or too old or too
-    // new for the GPU, an internal one where the source does not compile; and PointError where
+    // Waits for the code. Throws Error: ExitCode::environment where NVRTC is missing or too old or
+    // too new for the GPU, an internal one where the source does not compile; and PointError where
     // NVRTC failed otherwise (memory): then the same request is compiled anew the next time.
     std::shared_ptr<const Compiled> compile(const CompileRequest& request);
 
@@ -64,7 +64,7 @@ std::vector<int> supported_architectures(const NvrtcApi& api);
 // program is built (embed.cmake).
 
 struct SourceFile {
-    const char* name;  // as it is included: "core/pattern/formulas.h"
+    const char* name;  // for #include: "core/pattern/formulas.h"
     const char* text;
 };
 

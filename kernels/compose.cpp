@@ -25,7 +25,7 @@ std::string_view name_of(Idle idle) {
     return names.at(static_cast<std::size_t>(idle));
 }
 
-// The enumerators of Number are called like those contents that count.
+// The enumerators of Number have the names of counting contents.
 std::string number_name(Content content) {
     return fmt::format("Number::{}", name_of(content).substr(sizeof("Content::count_") - 1));
 }
@@ -182,7 +182,7 @@ class ProgramText {
         return {};
     }
 
-    // An instruction that touches the array.
+    // Some instruction of the array.
     std::size_t operand_of(std::uint32_t array) const {
         std::size_t k = 0;
         while (program_.instructions[k].array != array) ++k;
@@ -246,7 +246,7 @@ class ProgramText {
             "    constexpr int step = {};\n"
             "    Word seen[per_thread] = {{}};\n",
             shape_.block, shape_.step());
-        // Atomics on an array that is also read otherwise must leave its values as they are.
+        // Atomics on an array with other accesses must not change its values.
         if (has_still_atomics())
             text +=
                 "    LaunchArgument still = launch;\n"
@@ -262,9 +262,8 @@ class ProgramText {
                            turn * of_one_block(), turn, shape_.block);
     }
 
-    // The last block, if it is not whole, takes its elements one after the other, and those past
-    // the end are idle lanes. No lane may leave before the others where they ask each other; where
-    // they do not, leaving is cheaper.
+    // An incomplete last block takes its elements one after the other, with idle lanes past the
+    // end. No lane may leave early if lanes communicate; otherwise leaving is cheaper.
     std::string calls() const {
         const std::string all = call(shape_.per_thread, false, "first");
         if (shape_.whole) return "    " + all;
@@ -393,7 +392,7 @@ class ProgramText {
                 line("compare_counts<{0}>(seen, value{1}, lanes{2}, operand{1}, launch);",
                      number_name(one.number), k, one.lanes);
             else if (shape_.is_global && is_checked_near(program_.instructions[k].array))
-                // Beside global memory, whose values are always known.
+                // Without global memory, whose values are always known.
                 line("compare(seen, value{0}, lanes{1}, operand{0}, launch.checked_bits);", k,
                      one.lanes);
             else

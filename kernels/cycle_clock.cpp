@@ -155,7 +155,7 @@ CycleReadings CycleClock::read() {
                             .step_bytes = 128,
                             .before = 64,
                             .loads = loads});
-    // By all multiprocessors, as slices of L2 are nearer to some of them.
+    // By all multiprocessors, as they differ in their distance from slices of L2.
     found.l2_load = chased({.kernel = "coalprof_chase_l2",
                             .cells = held_bytes / 512,
                             .step_bytes = 512,
@@ -166,7 +166,7 @@ CycleReadings CycleClock::read() {
     found.dram_load = chased({.kernel = "coalprof_chase_l2",
                               .cells = far_cells,
                               .step_bytes = far_step_bytes,
-                              .before = of_block / 8,  // translates the addresses of the others
+                              .before = of_block / 8,  // translates addresses for the others
                               .loads = of_block / 2,
                               .blocks = processors,
                               .is_flushed = true});

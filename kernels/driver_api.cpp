@@ -81,9 +81,9 @@ DriverLibrary load_driver() {
 }
 
 DriverState start_driver(const DriverApi& api) {
-    const Step step("driver asked");  // the first time that starts it
+    const Step step("driver asked");  // the first call starts it
     DriverState state;
-    // Answers before cuInit, and with 0 where only the stub is installed.
+    // Works before cuInit; 0 if only the stub is installed.
     if (api.driver_version(&state.version) != CUDA_SUCCESS) state.version = 0;
     if (const CUresult status = api.init(0); status != CUDA_SUCCESS)
         return refused(api, status, state.version);
@@ -102,8 +102,8 @@ std::string describe(const DriverApi& api, CUresult status) {
     return fmt::format("{} ({})", text, name);
 }
 
-// The codes of which cuda.h says that the process must be terminated and relaunched, and those
-// after which the device or the context is gone.
+// Codes after which, by cuda.h, the process must be relaunched, and those after which the device or
+// the context is lost.
 bool is_sticky(CUresult status) {
     switch (static_cast<int>(status)) {
         case CUDA_ERROR_DEINITIALIZED:

@@ -77,11 +77,11 @@ struct DriverApi {
 // is answered for no driver at all), so the driver itself is asked.
 enum class DriverProblem {
     none,
-    no_driver,      // libcuda.so.1 is not there
+    no_driver,      // no libcuda.so.1
     stub_library,   // the toolkit's stub was found instead
     no_device,      // a driver, but no GPU that this process may see
     mismatch,       // kernel module and library disagree, or the library is too old
-    not_available,  // anything else that cuInit answered
+    not_available,  // any other answer of cuInit
 };
 
 struct DriverLibrary {
@@ -90,14 +90,13 @@ struct DriverLibrary {
     std::string sentence;  // the error and a remedy; empty: none
 };
 
-// Takes the calls from the driver's library. Does not initialise it, and is safe where there is no
-// driver.
+// Takes the calls from the driver's library. Does not initialise it, and is safe without a driver.
 DriverLibrary load_driver();
 
 struct DriverState {
     DriverProblem problem = DriverProblem::none;
     std::string sentence;  // as above
-    int version = 0;       // 13000 is CUDA 13.0; 0 where the driver did not say
+    int version = 0;       // 13000 is CUDA 13.0; 0: unknown
     int devices = 0;
 };
 
@@ -106,7 +105,7 @@ DriverState start_driver(const DriverApi& api);
 
 // The meaning of a driver call's answer for the run: nothing, one failed point, or a lost device.
 
-// "out of memory (CUDA_ERROR_OUT_OF_MEMORY)"; the bare number where the driver has no name for it.
+// "out of memory (CUDA_ERROR_OUT_OF_MEMORY)"; the bare number if the driver has no name for it.
 std::string describe(const DriverApi& api, CUresult status);
 
 // True if the process can make no further use of the GPU after `status`.

@@ -14,15 +14,14 @@ namespace coalprof {
 
 namespace {
 
-using Element = std::array<Word, 4>;  // in words; only the first ones are used when it is narrow
+using Element = std::array<Word, 4>;  // in words; a narrow element uses the first ones
 
 void put_number(std::uint64_t number, Element& words) {
     words[0] = static_cast<Word>(number);
     words[1] = static_cast<Word>(number >> 32);
 }
 
-// One template for each content and width, so that the comparison of millions of elements is a
-// plain loop.
+// A template for each content and width, so that comparing millions of elements is a plain loop.
 template <unsigned bytes>
 Element marked_element(std::uint64_t element, Word seed, bool touched) {
     Element words{};
@@ -96,7 +95,7 @@ bool is_changed(const Program& program, std::size_t array) {
 
 struct Difference {
     std::uint64_t element = 0;
-    std::uint64_t hits = 0;  // how often one launch changes it; once is enough where it stores
+    std::uint64_t hits = 0;  // changes by one launch; one is enough for stores
 };
 
 // Calls expected(element, hits) for each element until it differs from the found one.

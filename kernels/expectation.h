@@ -16,7 +16,7 @@ namespace coalprof {
 
 struct WrongElement {
     std::uint64_t element = 0;
-    std::string expected;  // as hexadecimal numbers, the way they lie in memory words
+    std::string expected;  // hexadecimal, in memory words
     std::string found;
 };
 

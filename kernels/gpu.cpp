@@ -54,7 +54,7 @@ Gpu::Gpu(const DriverApi& api, CUdevice device) : api_(api), device_(device) {
                             describe(api_, status)));
 }
 
-// Nothing can be done about failures here: the context may be lost already.
+// Failures here are ignored: the context may be lost already.
 Gpu::~Gpu() {
     static_cast<void>(api_.context_set_current(nullptr));
     static_cast<void>(api_.context_release(device_));

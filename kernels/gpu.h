@@ -1,5 +1,5 @@
 // One device with its primary context, current in the thread that made it. Owns nothing else:
-// memory, modules and events hold a reference to it and go before it.
+// memory, modules and events hold a reference to it and are destroyed before it.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@ CUdevice device_at(const DriverApi& api, const DriverState& state, int index);
 
 class Gpu {
  public:
-    // Retains the primary context and makes it current. Throws Error where that fails.
+    // Retains the primary context and makes it current. Throws Error on failure.
     Gpu(const DriverApi& api, CUdevice device);
     ~Gpu();
     Gpu(const Gpu&) = delete;
     Gpu& operator=(const Gpu&) = delete;
 
-    // Makes the context current again, after that of another GPU was.
+    // Makes the context current again after another GPU's.
     CUresult make_current() const { return api_.context_set_current(context_); }
 
     const DriverApi& api() const { return api_; }
@@ -58,7 +58,7 @@ struct InventoriedDevice {
 struct GpuInventory {
     std::vector<InventoriedDevice> devices;
     std::string problem;     // the reason for an empty list, and a remedy
-    int driver_version = 0;  // of CUDA that the driver offers: 13000 is 13.0; 0: not known
+    int driver_version = 0;  // CUDA's version in the driver: 13000 is 13.0; 0: unknown
 };
 GpuInventory take_inventory();
 

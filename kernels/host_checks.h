@@ -1,6 +1,6 @@
-// Arrays that were copied back are compared with the host reference in other threads, while the GPU
-// goes on with the next points: comparing 4 MiB takes about 2 ms (H200's host, 2026-11-22), as long
-// as timing a point.
+// Copied arrays are compared with the host reference in other threads, while the GPU continues with
+// the next points: comparing 4 MiB takes about 2 ms (H200's host, 2026-11-22), as long as timing a
+// point.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace coalprof {
 
 class HostChecks {
  public:
-    // With one thread each check waits until it is asked for.
+    // With one thread each check runs when its result is needed.
     explicit HostChecks(unsigned threads = thread_count());
     ~HostChecks() { finish(); }
     HostChecks(const HostChecks&) = delete;

@@ -73,7 +73,7 @@ Kernel& KernelShop::kernel(const CompileRequest& request, const char* name) {
     Module& loaded = module_of(compiler_.compile(request));
     if (const auto found = loaded.kernels.find(name); found != loaded.kernels.end())
         return found->second;
-    // Also loads its code where the driver does that lazily, so that no launch does.
+    // Also loads lazily loaded code, so that no launch has to.
     CUfunction function = nullptr;
     gpu_.check(gpu_.api().module_function(&function, loaded.module, name),
                fmt::format("find the kernel {} in its module", name));

@@ -76,8 +76,8 @@ class KernelShop {
     std::map<const Compiled*, Module> modules_;
 };
 
-// The parameters of one launch: values of any trivially copyable type, kept here, and the array of
-// pointers that the driver wants.
+// The parameters of one launch: values of any trivially copyable type, stored here, and the
+// driver's array of pointers.
 class KernelParameters {
  public:
     template <typename Value>

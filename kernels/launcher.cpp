@@ -34,7 +34,7 @@ class GpuLauncher : public KernelLauncher {
         open(driver, device, facts);
     }
 
-    // Modules and memory are given back in the context that they belong to.
+    // Modules and memory must be freed in their context.
     ~GpuLauncher() override {
         if (bench_) static_cast<void>(bench_->gpu.make_current());
     }
@@ -51,7 +51,7 @@ class GpuLauncher : public KernelLauncher {
     std::uint64_t pitch_bytes(std::uint64_t row_bytes) override {
         if (const auto known = pitches_.find(row_bytes); known != pitches_.end())
             return known->second;
-        activate();  // points of an earlier run are planned on a thread that has no GPU
+        activate();  // points of an earlier run are planned on another thread
         const Gpu& gpu = bench_->gpu;
         CUdeviceptr row = 0;
         std::size_t pitch = 0;
@@ -112,7 +112,7 @@ class GpuLauncher : public KernelLauncher {
             ceilings_.emplace(*bench_);
             bench_->facts.nvrtc_version = compiler_.version();
             bench_->facts.free_memory_bytes = bench_->gpu.memory().free_bytes;
-        } catch (const PointError& error) {  // there is no point that could fail alone
+        } catch (const PointError& error) {  // no single point could fail
             throw Error(error.what());
         }
     }
@@ -155,7 +155,8 @@ std::unique_ptr<KernelLauncher> launcher_on(const DriverApi& driver, const Drive
 std::unique_ptr<KernelLauncher> make_launcher(const LauncherOptions& options) {
     const DriverLibrary library = load_driver();
     if (!library.api) throw Error(library.sentence);
-    // NVRTC is 100 MB to load; that happens while the driver starts and makes its context.
+    // NVRTC takes time to load (100 MB); that happens while the driver starts and makes its
+    // context.
     int version = 0;
     static_cast<void>(library.api->driver_version(&version));
     const std::shared_future<NvrtcLibrary> nvrtc = in_background([version] {

@@ -24,7 +24,7 @@ struct LauncherOptions {
 // missing part: no driver, no NVRTC; NoSuchDeviceError.
 std::unique_ptr<KernelLauncher> make_launcher(const LauncherOptions& options);
 
-// The same on tables that are given (tests).
+// The same with given tables (tests).
 std::unique_ptr<KernelLauncher> make_launcher(const DriverApi& driver, const NvrtcLibrary& nvrtc,
                                               const LauncherOptions& options);
 

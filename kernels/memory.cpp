@@ -119,8 +119,8 @@ MappedRange::MappedRange(const Gpu& gpu, std::uint64_t bytes, std::uint64_t alig
     reserve(alignment == 0 ? bytes : alignment);
 }
 
-// The driver's own alignment is tried first; one that ignores or refuses it gives a range that is
-// larger by the alignment, of which the aligned part is used.
+// Tries the driver's own alignment first; if the driver ignores or refuses it, reserves a range
+// that is larger by the alignment and uses the aligned part.
 void MappedRange::reserve(std::uint64_t alignment) {
     const DriverApi& api = gpu_.api();
     whole_bytes_ = reserved_bytes_;
@@ -186,7 +186,7 @@ CUresult MappedRange::map_again(std::size_t piece, std::uint64_t offset) {
 namespace {
 
 constexpr const char* symbol = "coalprof_array";
-// Below this all arrays are one size, so that the points of a sweep need one module.
+// Smaller arrays have this one size, so that the points of a sweep need one module.
 constexpr std::uint64_t smallest_bytes = 8ull << 20;
 constexpr std::uint64_t page_bytes = 2ull << 20;
 
@@ -195,7 +195,7 @@ std::uint64_t size_for(std::uint64_t bytes) {
     return power <= ModuleArray::largest_bytes ? power : rounded_up(bytes, page_bytes);
 }
 
-// As cuMemAlloc aligns, which is enough for textures.
+// cuMemAlloc's alignment, enough for textures.
 std::string source_of(std::uint64_t bytes) {
     return fmt::format("extern \"C\" {{\n__device__ __align__(512) unsigned char {}[{}];\n}}\n",
                        symbol, bytes);

@@ -1,6 +1,5 @@
 // GPU memory: plain buffers, and mapped ranges whose base address is aligned far above their size,
-// so that counters which depend on address bits (the tag stage of L1) come out the same in every
-// run.
+// so that counters which depend on address bits (the tag stage of L1) are the same in every run.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +14,10 @@
 
 namespace coalprof {
 
-// Where a buffer lies: cuMemAlloc, cuMemAllocManaged, cuMemHostAlloc.
+// The kind of a buffer: cuMemAlloc, cuMemAllocManaged, cuMemHostAlloc.
 enum class BufferKind : std::uint8_t { device, managed, host };
 
-// An allocation and its end. Moves, does not copy.
+// Owns an allocation. Movable, not copyable.
 class Buffer {
  public:
     Buffer() = default;
@@ -45,7 +44,7 @@ class Buffer {
 
     const Gpu* gpu_ = nullptr;
     BufferKind kind_ = BufferKind::device;
-    void* host_ = nullptr;  // where the host sees it; only of that kind
+    void* host_ = nullptr;  // the host's address, for that kind only
     CUdeviceptr address_ = 0;
     std::uint64_t bytes_ = 0;
 };
@@ -68,11 +67,11 @@ class MappedRange {
     // Maps new memory at [offset, offset + bytes), multiples of granularity(). Returns the driver's
     // status: out of memory is for the caller to judge.
     CUresult map(std::uint64_t offset, std::uint64_t bytes);
-    // Puts the memory of piece `piece` there once more.
+    // Maps the memory of piece `piece` there once more.
     CUresult map_again(std::size_t piece, std::uint64_t offset);
     std::size_t pieces() const { return pieces_.size(); }
 
-    // Multiples of this can be mapped; 0 where the device cannot map at all.
+    // Mappings are multiples of this; 0: the device cannot map.
     static std::uint64_t granularity(const Gpu& gpu);
 
  private:
@@ -97,26 +96,26 @@ class MappedRange {
 
 std::uint64_t rounded_up(std::uint64_t value, std::uint64_t multiple);
 
-// Memory of the host that programs can still take; none where the system does not say.
+// Available memory of the host; none: unknown.
 std::optional<std::uint64_t> free_host_bytes();
 
 // Throws PointError("... needs 12.0 GiB, 3.1 GiB free").
 [[noreturn]] void refuse_memory(std::string_view what_for, std::uint64_t needed_bytes,
                                 std::uint64_t free_bytes, std::string_view whose = "GPU");
 
-// A __device__ array: a module that holds it and nothing else, compiled for its size. That is where
-// the arrays of classic programs lie which declare them instead of allocating them.
+// A __device__ array: a module with nothing else, compiled for its size. Classic programs have such
+// arrays if they declare instead of allocating them.
 
-// Moves, does not copy.
+// Movable, not copyable.
 class ModuleArray {
  public:
-    // Sizes of symbols are 32 bits in a cubin: ptxas 13.0 makes an array of 4 GiB one of 0 bytes
-    // and says nothing.
+    // Symbol sizes have 32 bits in a cubin: ptxas 13.0 silently turns an array of 4 GiB into 0
+    // bytes.
     static constexpr std::uint64_t largest_bytes = (1ull << 32) - (2ull << 20);
 
     ModuleArray() = default;
     // At least `bytes`; arrays of similar size share their code. Throws PointError naming
-    // `what_for` where it is too large or does not fit, Error where nothing can be compiled.
+    // `what_for` if it is too large or does not fit, Error if nothing can be compiled.
     ModuleArray(KernelShop& shop, std::uint64_t bytes, std::string_view what_for);
     ~ModuleArray() { release(); }
     ModuleArray(ModuleArray&& other) noexcept { swap(other); }
@@ -139,15 +138,14 @@ class ModuleArray {
     std::uint64_t bytes_ = 0;
 };
 
-// A texture object over an array in linear memory, for loads that fetch through one.
+// A texture object over an array in linear memory, for loads through a texture.
 
-// Moves, does not copy.
+// Movable, not copyable.
 class Texture {
  public:
     Texture() = default;
-    // Texels of 4, 8 or 16 bytes, read as 32-bit integers. Throws PointError naming `array` where
-    // it has more texels than a texture of linear memory may have (2^27 where the driver does not
-    // say).
+    // Texels of 4, 8 or 16 bytes, read as 32-bit integers. Throws PointError naming `array` if it
+    // has more texels than a texture of linear memory may have (2^27 if the driver does not say).
     Texture(const Gpu& gpu, CUdeviceptr address, std::uint64_t texels, std::uint32_t texel_bytes,
             std::string_view array);
     ~Texture() { release(); }

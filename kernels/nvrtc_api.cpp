@@ -42,7 +42,7 @@ std::optional<NvrtcLibrary> loaded_from(const std::string& name, int flags) {
 
 void add_places_of(const char* variable, const char* soname, std::vector<std::string>& names) {
     const char* home = std::getenv(variable);
-    if (home == nullptr || *home != '/') return;  // a relative path would depend on where we are
+    if (home == nullptr || *home != '/') return;  // a relative path depends on the current folder
     names.push_back(fmt::format("{}/lib64/{}", home, soname));
     names.push_back(fmt::format("{}/lib/{}", home, soname));
 }

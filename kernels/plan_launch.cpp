@@ -79,7 +79,7 @@ void add_formula(KernelParameters& parameters, const Formula& formula) {
         formula);
 }
 
-// More than every block has without asking for it.
+// More than blocks have by default.
 void allow_shared_bytes(Kernel& kernel, const ProgramShape& shape) {
     if (shape.shared_bytes > shared_bytes_of_block)
         kernel.allow_shared_bytes(static_cast<int>(shape.shared_bytes));
@@ -203,11 +203,11 @@ void PlanLaunch::fill_parameters() {
     for (const Instruction& instruction : program.instructions)
         parameters_.add(operand_of(instruction.array));
     launch_argument_.threads = program.threads;
-    // Shared and local memory hold nothing known when a kernel starts.
+    // Shared and local memory are undefined when a kernel starts.
     launch_argument_.checked_bits = shape_.needs_near_check ? 0 : ~touched_bits;
     launch_argument_.fault = arena_->records();
     launch_argument_.bound = program.threads * atomics;
-    // Where all threads could meet in one float, it would stop counting: then nothing is added.
+    // If all threads could add to one float, it would stop counting: then nothing is added.
     if (counts_floats && launch_argument_.bound > max_float_count) counts_ = false;
     parameters_.add(launch_argument_);
 }
@@ -287,7 +287,7 @@ bool PlanLaunch::is_global_array(std::size_t array) const {
 }
 
 ArrayState PlanLaunch::state_of(std::size_t array) const {
-    // After a launch that added comes one that took away; see enqueue().
+    // Additions alternate with subtractions; see enqueue().
     const bool is_added = counts_ && launch_argument_.real_increment > 0;
     return {.array = array,
             .operand = operand_of(array),
@@ -296,7 +296,7 @@ ArrayState PlanLaunch::state_of(std::size_t array) const {
 }
 
 std::shared_future<void> PlanLaunch::begin_verify() {
-    // A launch that took away leaves nothing to see: one more that adds shows that it counts.
+    // After a subtraction nothing is visible: one more addition shows that it counts.
     if (counts_ && has_run_ && state_of(0).added == 0) launch();
     if (shape_.needs_near_check) launch_near_check();
     if (is_checked_on_host(plan_.program)) return begin_host_check();
@@ -308,7 +308,7 @@ std::shared_future<void> PlanLaunch::begin_verify() {
 void PlanLaunch::launch_near_check() {
     LaunchArgument checked = launch_argument_;
     checked.checked_bits = ~touched_bits;
-    // Atomics on global memory must leave their counts as the measured launches left them.
+    // Atomics on global memory must not change the counts of the measured launches.
     checked.increment = 0;
     checked.real_increment = 0;
     KernelParameters parameters = parameters_;
@@ -333,7 +333,7 @@ std::shared_future<void> PlanLaunch::begin_host_check() {
                   "copy an array back to check it");
         copies.push_back({state_of(k), copy});
     }
-    // Everything by value: the check may outlive this launch.
+    // By value: the check may outlive this launch.
     return bench_.checks.start([program = plan_.program, shape = shape_, copies = std::move(copies),
                                 fault = read_fault()] {
         for (const auto& [state, found] : copies)
@@ -343,9 +343,9 @@ std::shared_future<void> PlanLaunch::begin_host_check() {
     });
 }
 
-// First every element that a thread stored to is compared; then all of that is undone; then every
-// element of every array must be as it was filled. No memory is needed beside the arrays, and they
-// are as before the first launch afterwards.
+// First compares every element that a thread stored to; then undoes all of that; then every element
+// of every array must be as filled. No further memory is needed, and the arrays are afterwards as
+// before the first launch.
 void PlanLaunch::verify_on_device() {
     if (has_run_) {
         run_checks("check", AccessKind::store);

@@ -20,8 +20,8 @@ std::vector<CompileRequest> compile_requests(const Plan& plan, const BlockLimits
 
 class PlanLaunch : public PreparedLaunch {
  public:
-    // Compiles, allocates, fills. Throws PointError where the plan cannot be launched on this
-    // device (too little memory, a block too large), Error where no kernel can be compiled.
+    // Compiles, allocates, fills. Throws PointError if the plan cannot be launched on this device
+    // (too little memory, a block too large), Error if no kernel can be compiled.
     PlanLaunch(Workbench& bench, const Plan& plan);
 
     const Placement& placement() const override { return placement_; }
@@ -46,7 +46,7 @@ class PlanLaunch : public PreparedLaunch {
     void launch_near_check();
     std::shared_future<void> begin_host_check();
     void verify_on_device();
-    // Where a check puts the first wrong element, holding none.
+    // The place for the first wrong element, empty.
     Index cleared_findings();
     void run_checks(std::string_view name, AccessKind kind);
     void expect_start_values();
@@ -59,7 +59,7 @@ class PlanLaunch : public PreparedLaunch {
     CompileRequest request_;
     ArenaLease arena_;
     Placement placement_;
-    std::vector<Texture> textures_;  // one per array that is fetched through one, else empty ones
+    std::vector<Texture> textures_;  // one per array that is loaded through one, else empty
     Kernel* kernel_ = nullptr;
     LaunchSize size_;
     KernelParameters parameters_;

@@ -21,7 +21,7 @@ constexpr std::uint32_t max_per_thread = 128;
 // Kernel parameters are at most 4 KiB before CUDA 12.1; an instruction takes up to 80 bytes.
 constexpr std::size_t max_instructions = 32;
 
-// An array begins where a row of all banks does.
+// An array begins at a row of all banks.
 constexpr std::uint64_t shared_alignment_bytes = 128;
 
 [[noreturn]] void refuse(const std::string& why) {
@@ -54,10 +54,10 @@ bool is_narrow(const Formula& formula, const ProgramShape& shape) {
         formula);
 }
 
-// In which type an atomic adds.
+// The type in which an atomic adds.
 Content number_of(const Instruction& instruction, bool counts) {
     // An array that is also loaded from or stored to holds marked values, not floats: there an
-    // atomic adds an integer nothing.
+    // atomic adds the integer 0.
     if (counts && instruction.type == ElementType::f32) return Content::count_f32;
     if (counts && instruction.type == ElementType::f64) return Content::count_f64;
     return instruction.width_bytes == 8 ? Content::count_u64 : Content::count_u32;
@@ -95,7 +95,7 @@ void check_instruction(const Program& program, const Instruction& instruction) {
     if (instruction.space != Space::global) check_near_instruction(program, instruction);
 }
 
-// Stores whose value was loaded before, by an instruction that can have it ready.
+// Stores of values loaded before, by an instruction that can have them ready.
 void check_moves(const Program& program) {
     for (std::size_t k = 0; k < program.instructions.size(); ++k) {
         const Instruction& store = program.instructions[k];
@@ -107,7 +107,7 @@ void check_moves(const Program& program) {
     }
 }
 
-// Barriers are for whole blocks: a thread that has left can not be waited for.
+// Barriers need whole blocks: a thread that has left cannot be waited for.
 void check_barriers(const Program& program, bool whole) {
     for (const Instruction& instruction : program.instructions)
         if (instruction.after_barrier && !whole)
@@ -147,7 +147,7 @@ void set_memories(const Program& program, std::uint64_t most_shared_bytes, Progr
     shape.needs_near_check = is_checked_near;
 }
 
-// Only atomics that add like this one touch its array, so that it may count.
+// True if the array is used only by atomics that add in the same way, so that it may count.
 bool only_counts(const Program& program, const Instruction& one) {
     return std::all_of(
         program.instructions.begin(), program.instructions.end(), [&one](const Instruction& other) {
@@ -212,7 +212,7 @@ std::uint32_t side_of_only_tile(const Formula& formula, const ProgramShape& shap
     return is_in_one ? static_cast<std::uint32_t>(side) : 0;
 }
 
-// Rows begin with an active lane at a multiple of 32, and so does each warp where blocks are such.
+// Rows begin with an active lane at a multiple of 32, and so does each warp of whole-warp blocks.
 Idle idle_of(const Formula& formula, const ProgramShape& shape) {
     if (!may_idle(formula)) return Idle::none;
     const auto* rows = std::get_if<Rows>(&formula);
@@ -314,7 +314,7 @@ std::size_t listed_array(const Program& program, const ProgramShape& shape,
                          std::size_t instruction) {
     for (std::size_t k = instruction + 1; k < shape.instructions.size(); ++k)
         if (shape.instructions[k].table == instruction) return program.instructions[k].array;
-    return program.instructions[instruction].array;  // a table that nothing follows lists itself
+    return program.instructions[instruction].array;  // a table without users lists itself
 }
 
 std::uint64_t row_bytes_of(const Program& program, const ProgramShape& shape,

@@ -15,8 +15,8 @@
 
 namespace coalprof {
 
-// Arrays of constant and local memory are declared with this many elements, whatever part of them
-// is used: one source serves a whole sweep.
+// Arrays of constant and local memory are declared with this many elements, independent of the used
+// part: one source serves a whole sweep.
 inline constexpr std::uint32_t most_own_elements = 32;
 
 struct InstructionShape {
@@ -28,9 +28,9 @@ struct InstructionShape {
     bool is_narrow = false;            // 32 bits are enough for its formula's divisions
     // For tiles, of which a block takes one, or whole rows of one: the side of a tile. Else 0.
     std::uint32_t tile_side = 0;
-    bool may_meet = false;  // the compiler could see that elements of a thread are one
-    bool is_moved = false;  // loads: a store takes the value on, so nothing checks it here
-    // Atomics: how they add; `counts`: the array only counts, so that they may change it.
+    bool may_meet = false;  // the compiler could see that elements of a thread are equal
+    bool is_moved = false;  // loads: a store copies the value, so nothing checks it here
+    // Atomics: the way they add; `counts`: the array only counts, so that they may change it.
     Content number = Content::count_u32;
     bool counts = false;
 };
@@ -58,7 +58,7 @@ struct ProgramShape {
     std::uint32_t step() const { return block * blocks_in_turn; }
 };
 
-// Offset of a shared array in the block's memory; 0 for the arrays of other memories.
+// Offset of a shared array in the block's memory; 0 for other memories.
 std::uint64_t shared_offset(const Program& program, std::size_t array);
 // The seed by which the values of one array differ from those of another.
 Word seed_of(std::size_t array);
@@ -77,7 +77,7 @@ ProgramShape shape_of(const Plan& plan, const BlockLimits& limits = {});
 // For an instruction with is_table: bytes from one row of the listed array to the next.
 std::uint64_t row_bytes_of(const Program& program, const ProgramShape& shape,
                            std::size_t instruction);
-// The array whose rows the table of that instruction lists.
+// The array whose rows are in that instruction's table.
 std::size_t listed_array(const Program& program, const ProgramShape& shape,
                          std::size_t instruction);
 

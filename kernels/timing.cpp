@@ -12,12 +12,12 @@ namespace {
 
 constexpr std::uint64_t smallest_flush_bytes = 16ull << 20;
 constexpr double pause_seconds = 20e-6;
-// Repetitions that are enqueued together. Where more than about five wait, some twenty entries of
-// the queue, those in front take 0.6 us longer, as do those that the GPU begins while the host
-// still enqueues (docs/measurements/h200/rounds.txt).
+// Repetitions that are enqueued together. If more than about five wait, some twenty entries of the
+// queue, the first ones take 0.6 us longer, as do those that the GPU begins while the host still
+// enqueues (docs/measurements/h200/rounds.txt).
 constexpr std::size_t round_repeats = 4;
 // The GPU is held for the shortest time while a round is enqueued, and for twice as long each time
-// that the host came too late. One that is late after the longest always will be.
+// that the host was too late. A host that is late after the longest always will be.
 constexpr double shortest_hold_seconds = 50e-6;
 constexpr double longest_hold_seconds = 800e-6;
 

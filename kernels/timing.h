@@ -14,7 +14,7 @@ namespace coalprof {
 // Median, quartiles (interpolated between neighbours) and extremes. `seconds` must not be empty.
 Timing summarize(std::vector<double> seconds);
 
-// Brings L2 into a known state. The buffer it needs is allocated at the first use.
+// Brings L2 into a known state. Its buffer is allocated at the first use.
 class CacheControl {
  public:
     CacheControl(KernelShop& shop, const DeviceFacts& facts);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t smallest_chunk_bytes = 64ull << 20;
 constexpr std::uint64_t largest_chunk_bytes = 1ull << 30;
-// Without mapped memory a plain buffer has to do, and warps that span more are refused.
+// Without mapped memory a plain buffer is used, and warps with a larger span are refused.
 constexpr std::uint64_t plain_buffer_bytes = 1ull << 30;
 
 [[noreturn]] void refuse_warp(const std::string& why) {
@@ -128,7 +128,7 @@ WarpLaunch::WarpLaunch(Workbench& bench, WarpMemory& memory, const WarpAccess& a
 void WarpLaunch::place_global(WarpMemory& memory, const WarpAccess& access) {
     const Extent extent = extent_of(access);
     const std::uint64_t window = extent.low / WarpMemory::window_bytes * WarpMemory::window_bytes;
-    // A plain buffer has no place for the address bits above the lanes' own span.
+    // A plain buffer has no room for address bits above the lanes' own span.
     const std::uint64_t origin =
         memory.span_bytes() == WarpMemory::window_bytes ? window : extent.low / 256 * 256;
     const std::uint64_t span = extent.high - extent.low;

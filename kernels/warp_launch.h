@@ -12,11 +12,10 @@
 
 namespace coalprof {
 
-// The memory that replayed warps touch. Addresses of a file are kept up to bit 33, the last that
-// decides about tag banks (measured on an H200): the range starts at a multiple of 2^34 and spans
-// twice that, so that every warp whose lanes lie within 16 GiB finds its place, wherever it starts.
-// Memory is mapped when a warp first touches it; when it runs short, the same memory is mapped
-// again.
+// The memory of replayed warps. Addresses of a file are kept up to bit 33, the last that decides
+// about tag banks (measured on an H200): the range starts at a multiple of 2^34 and spans twice
+// that, so that every warp whose lanes are within 16 GiB fits, wherever it starts. Memory is mapped
+// when a warp first touches it; when it runs short, the same memory is mapped again.
 class WarpMemory {
  public:
     explicit WarpMemory(const Gpu& gpu);
@@ -35,7 +34,7 @@ class WarpMemory {
     const Gpu& gpu_;
     std::uint64_t chunk_bytes_ = 0;
     std::unique_ptr<MappedRange> range_;
-    Buffer buffer_;  // instead of the range, where the device cannot map memory
+    Buffer buffer_;  // instead of the range, if the device cannot map memory
     std::vector<bool> is_mapped_;
     CUdeviceptr base_ = 0;
     std::uint64_t span_bytes_ = 0;

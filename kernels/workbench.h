@@ -1,5 +1,5 @@
-// Everything that launches on one device share: the device, its kernels, memory that is reused,
-// the clock. Launches hold a reference to it.
+// The common parts of all launches on one device: the device, its kernels, reused memory, the
+// clock. Launches hold a reference to it.
 #pragma once
 
 #include <cstdint>
@@ -27,9 +27,9 @@ class FetchLimit {
     FetchLimit(const FetchLimit&) = delete;
     FetchLimit& operator=(const FetchLimit&) = delete;
 
-    // None: the driver's own. Throws PointError where the device cannot set it.
+    // None: the driver's default. Throws PointError if the device cannot set it.
     void set(std::optional<std::uint32_t> bytes);
-    // As read back; none where the device does not say.
+    // As read back; none: unknown.
     std::optional<std::uint64_t> current() const;
 
  private:
@@ -38,7 +38,7 @@ class FetchLimit {
     std::optional<std::uint32_t> asked_;
 };
 
-// An arena that is given back when its launch ends.
+// An arena that is returned when its launch ends.
 class ArenaLease {
  public:
     explicit ArenaLease(Arena& arena) : arena_(&arena) { arena.in_use = true; }
@@ -54,10 +54,9 @@ class ArenaLease {
 struct Workbench {
     Workbench(const DriverApi& api, CUdevice device, DeviceFacts about, Compiler& compiler);
 
-    // One of this kind that no living launch uses. The same one comes back when launches follow
-    // each other.
+    // A free arena of this kind. Consecutive launches get the same one.
     Arena& free_arena(Allocation allocation);
-    // Gives back the memory that no living launch uses.
+    // Frees the memory that no living launch uses.
     void drop_idle_memory();
     // The settings that the driver uses for a kernel of `code` in a launch of this size.
     LaunchSettings settings_of(const Kernel& kernel, const CompileRequest& code,

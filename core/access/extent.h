@@ -1,4 +1,4 @@
-// Where the lanes of a warp reach.
+// The range of addresses of a warp's lanes.
 #pragma once
 
 #include <algorithm>

@@ -20,7 +20,7 @@
 namespace coalprof {
 
 inline constexpr std::size_t field_margin_bytes = 64;
-inline constexpr std::size_t most_field_digits = 16;  // that the readers below take
+inline constexpr std::size_t most_field_digits = 16;  // of the readers below
 
 namespace portable {
 
@@ -90,7 +90,7 @@ class FieldEnds {
     std::uint64_t ends_;
 };
 
-// Sixteen bytes from the n-th on keep the last n bytes of a vector.
+// Sixteen bytes from the n-th on are a mask for the last n bytes of a vector.
 alignas(32) inline constexpr std::uint8_t keep_last[32] = {
     0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,
     0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};

@@ -1,5 +1,5 @@
-// The distinct numbers among those of a warp's lanes, kept in the order of first sight. A few
-// nanoseconds a lane, whatever the numbers.
+// The distinct numbers of a warp's lanes, kept in the order of first sight. A few nanoseconds a
+// lane, whatever the numbers.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ namespace coalprof {
 class LaneSet {
  public:
     LaneSet() { index_of_slot_.fill(empty); }
-    // The index of `key`, which is size() - 1 from now on if it was not there. At most 32 keys.
+    // The index of `key`; a new key gets the next one. At most 32 keys.
     std::uint32_t insert(std::uint64_t key) {
         // Fibonacci hashing: the top bits of the product are well mixed for strides of all kinds.
         auto slot = static_cast<std::uint32_t>((key * 0x9E37'79B9'7F4A'7C15ull) >> 56);
@@ -34,7 +34,7 @@ class LaneSet {
     std::array<std::uint64_t, warp_lanes> keys_;  // the first size_
 };
 
-// The n of 2^n: by how much to shift instead of dividing.
+// The n of 2^n, to shift instead of dividing.
 constexpr std::uint32_t shift_of(std::uint32_t power_of_two) {
     return static_cast<std::uint32_t>(std::countr_zero(power_of_two));
 }

@@ -17,8 +17,8 @@ struct NpyArray {
 };
 
 bool is_npy(std::string_view bytes);
-// Throws UsageError naming `path`: a file that was cut, is in Fortran's order, or holds other than
-// plain little-endian numbers.
+// Throws UsageError naming `path`: a cut file, one in Fortran's order, or one with other than plain
+// little-endian numbers.
 NpyArray read_npy(std::string_view bytes, const std::string& path);
 // Throws UsageError where they are no integers.
 std::vector<std::int64_t> integers_in(const NpyArray& array, const std::string& path);

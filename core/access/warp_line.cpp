@@ -134,8 +134,8 @@ class LineParser {
         at_ += wanted.size();
     }
 
-    // Fields as most are, parted by one blank, take the short way; every other, and everything
-    // wrong, goes through parse_field().
+    // Typical fields, separated by one blank, take the short way; all others, and all errors, go
+    // through parse_field().
     void parse_addresses() {
         skip_blanks();
         std::uint32_t active_lanes = 0;
@@ -202,8 +202,8 @@ class LineParser {
         return number.value;
     }
 
-    // `bits` is set where any address has a bit set: enough to see that all is well. The culprit is
-    // looked for only where there may be one.
+    // `bits` is the union of all addresses, enough to see that none has a wrong bit. Only otherwise
+    // the lane is searched for.
     void check_addresses(std::uint64_t bits) const {
         const WarpAccess& access = line_.access;
         const std::uint64_t width = access.width_bytes;

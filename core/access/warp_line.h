@@ -11,7 +11,7 @@ namespace coalprof {
 // after it must be a newline, CR or 0, and field_margin_bytes before and after it must be readable
 // (see fields.h). False: a blank or comment line. Throws UsageError naming file, line and column.
 bool parse_warp_line(std::string_view text, std::string_view file_name, WarpLine& line);
-// The same up to the op, where it ends: of line.access, kind and space.
+// The same up to the end of the op; sets line.access, kind and space.
 bool parse_warp_op(std::string_view text, std::string_view file_name, WarpLine& line);
 
 }  // namespace coalprof

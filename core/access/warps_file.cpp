@@ -28,7 +28,7 @@ WarpsReader::WarpsReader(ByteSource& source, std::string file_name)
       begin_(field_margin_bytes),
       end_(field_margin_bytes) {}
 
-// `parse` answers whether a line holds a warp.
+// `parse` returns true if a line holds a warp.
 template <typename Parse>
 bool WarpsReader::next_that(const Parse& parse, Wait wait) {
     std::string_view text;
@@ -70,7 +70,7 @@ bool WarpsReader::next_text(std::string_view& text, Wait wait) {
     return true;
 }
 
-// Sets line_end_ to the newline that ends the next line, after reading on where that is needed.
+// Sets line_end_ to the newline that ends the next line, reading more where needed.
 bool WarpsReader::find_line_end(Wait wait) {
     std::size_t without = 0;  // number of bytes from begin_ on without a newline
     while (true) {
@@ -95,7 +95,7 @@ bool WarpsReader::find_line_end(Wait wait) {
 bool WarpsReader::refill() {
     char* front = buffer_.data() + field_margin_bytes;
     const std::size_t left = end_ - begin_;
-    // A pipe may bring a long line in small pieces: it is moved once.
+    // A pipe may deliver a long line in small pieces: it is moved once.
     if (begin_ > field_margin_bytes) std::memmove(front, buffer_.data() + begin_, left);
     const std::size_t bytes = source_.read({front + left, block_bytes - left});
     begin_ = field_margin_bytes;

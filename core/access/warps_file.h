@@ -31,7 +31,7 @@ struct WarpOp {
     Space space = Space::global;
     friend bool operator==(const WarpOp&, const WarpOp&) = default;
 };
-// Those that a line can name.
+// The ops that a line can name.
 std::span<const WarpOp> warp_ops();
 std::string word_of(const WarpOp& op);  // "shared_load"
 // Throws UsageError naming `option`, with the nearest one.
@@ -56,11 +56,11 @@ class WarpsReader {
     WarpsReader(ByteSource& source, std::string file_name);
 
     // The next warp; false at the end, and with Wait::no also where more would have to be read
-    // first. A line that comes through a pipe is answered before more is waited for. Throws
-    // UsageError ("FILE:LINE:COLUMN: ...", with the line and a caret) for the first line that does
-    // not fit, after which the reader must not be used; Error when reading fails.
+    // first. A line from a pipe is delivered before more is waited for. Throws UsageError
+    // ("FILE:LINE:COLUMN: ...", with the line and a caret) for the first line that does not fit,
+    // after which the reader must not be used; Error when reading fails.
     bool next(WarpLine& line, Wait wait = Wait::yes);
-    // The next warp's instruction alone, of a line that is not looked at beyond it: much faster.
+    // The next warp's op alone, without parsing the rest of its line: much faster.
     bool next_op(WarpOp& op);
 
  private:

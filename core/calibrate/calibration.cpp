@@ -25,7 +25,7 @@ namespace {
 constexpr std::size_t rounds = 15;
 constexpr std::uint64_t repeats_of_round = 25;
 
-// Launches shorter than this differ by the clock's own steps.
+// Launches shorter than this differ by the clock's resolution.
 constexpr double least_told_seconds = 10e-6;
 constexpr double most_drift = 0.05;
 constexpr double most_drifting = 0.1;  // of the launches
@@ -166,7 +166,7 @@ std::string disturbance_in(std::span<const TimedProbe> launches) {
 }
 
 Calibration calibrate(KernelLauncher& launcher) {
-    const DeviceFacts facts = launcher.device();  // its own go with its context
+    const DeviceFacts facts = launcher.device();  // a context's own plans go with it
     const Machine machine = machine_of(facts);
     const std::optional<Rates> prior = modelled_rates(machine);
     if (!prior)

@@ -32,7 +32,7 @@ struct Calibration {
     std::string prior;  // board of the rates that were not measured
     DeviceCeilings ceilings;
     std::vector<TimedProbe> launches;
-    RateFit fit;  // its launches are those
+    RateFit fit;  // of these launches
     std::vector<FoundSimRate> simulated;
     std::vector<SimStream> streams;   // that determine some of these
     std::vector<std::string> failed;  // launches that could not be timed, with the reason

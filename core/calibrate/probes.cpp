@@ -285,11 +285,11 @@ std::vector<StreamRecipe> recipes(const Sizes& sizes) {
          u8,
          near,
          {.block = 32, .is_warm = true}},
-        // A sector of each line.
+        // One sector of each line.
         {&SimRates::read_requests_per_second, 1, again("(i*32)", 4), load, f32, middle / 2,
          several},
         {&SimRates::sectors_per_second, 0.5, again("i", 16), load, f32x4, far, several},
-        // A whole one of each line.
+        // One whole sector of each line.
         {&SimRates::write_requests_per_second, 0.5, again("(i/2*8 + i%2)", 16), store, f32x4,
          middle, several},
         {&SimRates::partial_writes_per_second, 1, again("(i*8)", 4), store, f32, middle / 2,

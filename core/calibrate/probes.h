@@ -18,8 +18,7 @@ struct Probe {
     CacheState cache = CacheState::cold;
 };
 
-// Sizes follow the machine's L2, whose size has to be known. Arrays above `most_bytes` are left
-// out.
+// Sizes follow the machine's L2, whose size must be known. Arrays above `most_bytes` are left out.
 std::vector<Probe> calibration_probes(const Machine& machine, std::uint64_t most_bytes);
 
 // Two launches that differ in length alone, limited by one rate of the simulation: the rate is the

@@ -14,7 +14,7 @@ namespace {
 // The model's error at its best, as a share of a launch's duration: the median over the launches of
 // tests/data is 5 %.
 constexpr double model_error = 0.05;
-// Errors from here on count by their size and not by its square: the model is wrong there, and not
+// Errors beyond this count by their size and not by its square: there the model is wrong, and not
 // the rates.
 constexpr double largest_error = 2 * model_error;
 // The difference of two GPUs' rates, as a logarithm: a guess, a factor of 1.6. The start of a
@@ -135,7 +135,7 @@ Rates moved_by(Rates rates, const std::vector<RateInfo>& which, const Vector& st
     return rates;
 }
 
-// Levenberg and Marquardt's way down.
+// Minimizes by Levenberg and Marquardt's method.
 Rates best_rates(const Problem& problem, Rates at) {
     constexpr int most_steps = 200;
     constexpr double least_gain = 1e-10;

@@ -18,7 +18,7 @@ constexpr Unavailable only_global{"bandwidth is predicted for global memory only
 constexpr Unavailable atomics{
     "atomics run in L2: its rate, not that of device memory, decides their bandwidth"};
 constexpr Unavailable far_reuse{
-    "threads far apart share blocks of memory: what caches still hold of them decides the "
+    "threads at large distances share blocks of memory: the content of caches decides the "
     "bandwidth"};
 constexpr Unavailable near_reuse{
     "lanes share elements: device memory does not decide the bandwidth"};
@@ -51,7 +51,7 @@ bool has_bank_conflicts(const Rules& rules, const Program& program) {
     });
 }
 
-// The smallest piece that a load brings from device memory.
+// The smallest block that a load fetches from device memory.
 std::uint32_t fetched_bytes(const Rules& rules, const CachePolicy& cache) {
     const std::uint32_t l2 = l2_fill_bytes(rules, cache);
     const std::uint32_t l1 = keeps_in_l1(rules, cache.dlcm) ? rules.l1_loads.fetch_bytes
@@ -83,7 +83,7 @@ std::variant<Traffic, Unavailable> sum_footprints(const Rules& rules, const Prog
         if (!read || !written) return far_reuse;
         traffic.read_bytes += *read;
         traffic.write_bytes += *written;
-        // An array that is read and written is so at the same places, or nearly.
+        // Reads and writes of one array are at the same places, or nearly.
         traffic.footprint_bytes += std::max(*read, *written);
     }
     return traffic;
@@ -121,7 +121,7 @@ Reading predict_bandwidth(const Machine& machine, const Traffic& traffic) {
     if (traffic.read_bytes + traffic.write_bytes == 0)
         return Unavailable{"nothing is read or written"};
     if (!machine.board->l2_bytes)
-        return Unavailable{"how large this board's L2 is is not known, and so not what it holds"};
+        return Unavailable{"the size of this board's L2 is not known, and so not its content"};
     const std::uint64_t l2_bytes = *machine.board->l2_bytes;
     if (traffic.footprint_bytes <= l2_bytes && traffic.footprint_bytes != 0)
         return Unavailable{

@@ -14,7 +14,7 @@
 
 namespace coalprof {
 
-// Between the multiprocessors and device memory, over a whole launch.
+// Traffic between the multiprocessors and device memory, over a whole launch.
 struct Traffic {
     std::uint64_t useful_bytes = 0;
     std::uint64_t read_bytes = 0;

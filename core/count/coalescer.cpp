@@ -44,7 +44,7 @@ class BankDegree {
     std::array<std::uint32_t, 6> planes_{};  // up to 32 lines
 };
 
-// The most of four masks that have one bit in common: 0 to 4.
+// The largest number of four masks that share a bit: 0 to 4.
 std::uint32_t most_in_common(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t d) {
     const std::uint32_t either_ab = a | b, both_ab = a & b;
     const std::uint32_t either_cd = c | d, both_cd = c & d;
@@ -146,8 +146,8 @@ void GlobalCounts::add(const GlobalCounts& other, std::uint64_t times) {
 // Compiled once for each kind of processor.
 struct Coalescer::Body {
     // The tag stage of a warp, and the passes of the data stage when each tag wavefront goes
-    // through on its own, as a cold load's do. A tag wavefront holds at most one line of each tag
-    // bank: the k-th new line of a bank, in lane order, belongs to wavefront k.
+    // through alone, as a cold load's do. A tag wavefront holds at most one line of each tag bank:
+    // the k-th new line of a bank, in lane order, belongs to wavefront k.
     template <std::uint32_t Width, std::uint32_t Slots>
     struct Wavefronts {
         // By phase, tag bank and wavefront: the words of its line.
@@ -250,7 +250,7 @@ struct Coalescer::Body {
     COALPROF_INLINED static GlobalCounts count(const WarpAccess& access, const TagHash& hash) {
         const bool is_atomic =
             access.kind == AccessKind::atomic || access.kind == AccessKind::reduce;
-        if constexpr (Width <= 16) {  // more are on more lines than there are slots for
+        if constexpr (Width <= 16) {  // wider ones are on more lines than there are slots for
             if (!is_atomic && is_contiguous<Width>(access)) {
                 WarpLines<Width, contiguous_slots> lines;
                 find_lines(access, lines);
@@ -319,8 +319,8 @@ void Coalescer::Body::count_atomic(const WarpAccess& access,
                                    GlobalCounts& counts) {
     counts.tag_doubts = static_cast<Doubts>(Doubt::atomic_tag_stage);
     counts.data_doubts = static_cast<Doubts>(Doubt::atomic_data_stage);
-    // Lines that share no word bank cannot hold each other's lanes back: whatever the hash, each is
-    // served on its own.
+    // Lines that share no word bank cannot delay each other's lanes: whatever the hash, each is
+    // served separately.
     std::array<std::uint32_t, warp_lanes> groups{};  // of lanes that are served one after the other
     std::uint32_t taken = 0;
     bool collide = false;

@@ -44,7 +44,7 @@ struct GlobalCounts {
     std::uint64_t unique_bytes = 0;
     std::uint64_t ideal_sectors = 0;
     std::uint64_t tag_wavefronts = 0;   // see tag_doubts
-    std::uint64_t data_wavefronts = 0;  // see data_doubts; a cold load's or a store's
+    std::uint64_t data_wavefronts = 0;  // see data_doubts; of a cold load or a store
     std::uint64_t l2_requests = 0;      // see traffic_doubts
     std::uint64_t l2_sectors = 0;
     std::uint64_t active_bytes = 0;  // active lanes x width, duplicates included
@@ -67,14 +67,14 @@ class Coalescer {
     bool hashes_lines() const { return hash_.is_known; }
 
  private:
-    // The hash of the tag banks on line numbers, of which no mask reaches bit 32.
+    // The hash of the tag banks on line numbers; no mask reaches bit 32.
     struct TagHash {
         bool is_known = false;
         Doubt why_not_known = Doubt::tag_hash_unknown;
         Doubt why_no_order = Doubt::atomic_order;
         std::uint32_t high_mask = 0;
         std::uint32_t low_mask = 0;
-        std::uint32_t window_shift = 0;  // line >> window_shift names the window the hash knows
+        std::uint32_t window_shift = 0;  // the hash is known for this line >> window_shift
     };
     struct Body;
     using Count = GlobalCounts (*)(const WarpAccess&, const TagHash&);

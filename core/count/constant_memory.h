@@ -1,6 +1,6 @@
 // Constant memory: one pass per distinct address among the lanes that are served together. A
-// uniform address costs one pass, k addresses k, and an element too wide for one instruction the
-// same again. Documented by NVIDIA, not measured here.
+// uniform address costs one pass, k addresses k, and an element too wide for one instruction that
+// much again. Documented by NVIDIA, not measured here.
 #pragma once
 
 #include <cstdint>

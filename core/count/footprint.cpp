@@ -41,8 +41,8 @@ struct RunsOf {
     }
     std::optional<ByteRuns> operator()(const Columns&) const { return std::nullopt; }
     std::optional<ByteRuns> operator()(const LaneGrid&) const { return std::nullopt; }
-    // The whole matrix. A warp takes 32 elements of a row of a tile, side by side, whose neighbours
-    // in memory belong to the tile beside it, which is moved at the same time.
+    // The whole matrix. A warp takes 32 adjacent elements of a row of a tile; their neighbours in
+    // memory belong to the next tile, which is moved at the same time.
     std::optional<ByteRuns> operator()(const Tiles& f) const {
         const std::uint64_t side = std::uint64_t{1} << f.side_bits;
         const std::uint64_t line = f.line_tiles * f.elements();
@@ -116,11 +116,11 @@ std::uint64_t blocks_of(const ByteRuns& run, std::uint64_t block_bytes) {
         return spanned(first, first + run.bytes - 1, block_bytes);
     };
     if (run.advance_bytes == 0) return blocks_at(run.first_byte);
-    // Between two runs a whole block is left out only where the gap is at least one long.
+    // A whole block is left out between two runs only if the gap is at least one long.
     const bool gapless = run.advance_bytes < run.bytes + block_bytes;
     const std::uint64_t last_start = run.first_byte + (run.copies - 1) * run.advance_bytes;
     if (gapless) return spanned(run.first_byte, last_start + run.bytes - 1, block_bytes);
-    // Else no two runs share one, and where each lies in its first block repeats.
+    // Else no two runs share one, and the offset of each in its first block repeats.
     const std::uint64_t phases = block_bytes / std::gcd(block_bytes, run.advance_bytes);
     std::uint64_t sum = 0;
     for (std::uint64_t phase = 0; phase < std::min(phases, run.copies); ++phase)
@@ -145,14 +145,14 @@ std::optional<std::uint64_t> blocks_of(std::span<const Instruction> instructions
     if (walked < threads && !repeats_within(instructions, walked / 2)) return std::nullopt;
 
     std::vector<std::uint64_t> blocks;
-    std::uint64_t apart = 0;  // when only neighbours share
+    std::uint64_t apart = 0;  // if only neighbours share
     for (std::uint64_t at = 0; at < walked; at += neighbours) {
         collect(instructions, at, std::min(at + neighbours, walked), block_bytes, blocks);
         apart += blocks.size();
     }
     collect(instructions, 0, walked, block_bytes, blocks);
     const std::uint64_t all = blocks.size();
-    // Neighbouring groups share a block at their border, not one in ten.
+    // Neighbouring groups may share a block at their border, but not one in ten.
     if (10 * apart > 11 * all + 10 * (walked / neighbours)) return std::nullopt;
     if (walked == threads) return all;
     collect(instructions, 0, walked / 2, block_bytes, blocks);

@@ -24,8 +24,7 @@ struct ByteRuns {
 std::uint64_t blocks_of(const ByteRuns& run, std::uint64_t block_bytes);
 
 // The bytes that a formula touches over `threads` indices as one run, from element 0 at byte 0.
-// None for formulas that are no such thing, or visit their elements in another order than memory's
-// by more than a warp.
+// None for formulas without such runs, or whose order differs from memory's by more than a warp.
 std::optional<ByteRuns> runs_of(const Formula& formula, std::uint32_t width_bytes,
                                 std::uint64_t threads);
 

@@ -17,7 +17,7 @@ struct L1WorkingSet {
     bool is_kept = false;     // L1 keeps these loads' lines, as far as it is large enough
 };
 
-// None where nothing is loaded from global memory, or through textures.
+// None where nothing is loaded from global memory, or through textures only.
 std::optional<L1WorkingSet> l1_working_set(const Rules& rules, const Plan& plan);
 
 // Bytes of L1 that the plan's carveout leaves.

@@ -77,7 +77,8 @@ detail::CopyClasses detail::classes_of(const WarpAccess& access, const Repetitio
     for (std::uint32_t rest = access.active_lanes; rest != 0; rest &= rest - 1)
         differing |=
             access.addresses[static_cast<std::uint32_t>(std::countr_zero(rest))] ^ extent.low;
-    // Lanes that are all on one place never part: any block will do, one of 2^62 holds all copies.
+    // Lanes that are all on one place never separate: any block will do, one of 2^62 holds all
+    // copies.
     const int bits = std::min(std::countr_zero(differing), 62);
     if (1ull << bits < sensitivity.modulus_bytes) return classes;
     classes.block_bytes = 1ull << bits;
@@ -180,7 +181,7 @@ void detail::make_ascending(WarpFamily& family) {
 
 namespace {
 
-// Below, a unit is a line or a sector.
+// In the following, a unit is a line or a sector.
 
 // True if shifting [low, high] by `advance`, `times` times over, ever puts two copies on one unit,
 // starting from any of the alignments that `alignment_step` (a divisor) lets `low` have.
@@ -240,8 +241,8 @@ bool is_proven_apart(const Program& program, const Placement& placement,
     Repetition outer;                // of the unit
     bool too_many = false;
     each_family(program, placement, instruction, false, [&](const WarpFamily& family) {
-        // The incomplete unit at the end, where there is one, is a part of one more copy of the
-        // unit: counting one copy more below covers it.
+        // The incomplete unit at the end, if any, is a part of one more copy of the unit: counting
+        // one copy more below covers it.
         if (too_many || family.access.active_lanes == 0) return;
         if (!family.whole_unit && outer.times > 1) return;
         Repetition near = family.inner;

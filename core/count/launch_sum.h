@@ -81,7 +81,7 @@ struct Tiling {
 // whole inner units of the incomplete last unit; the rest.
 struct Parts {
     std::uint64_t inner_unit = 0;
-    Repetition outer;  // of units; 0 times: the launch is shorter than one
+    Repetition outer;  // of units; 0 times: the launch is shorter
     Repetition inner;
     std::uint64_t tail_begin = 0;
     Repetition tail;
@@ -123,7 +123,7 @@ struct WarpRange {
 std::vector<WarpRange> ranges_of(const Program& program, const Instruction& instruction, bool walk);
 
 // A range in pieces of about a thousand warps, 0.2 ms: worth giving to another thread, and often
-// enough to look for a signal.
+// enough to check for a signal.
 struct Pieces {
     Pieces(const Program& program, const WarpRange& warps);
     std::uint64_t begin(std::uint64_t piece) const { return range.begin + piece * threads; }
@@ -132,8 +132,7 @@ struct Pieces {
     }
 
     WarpRange range;
-    std::uint64_t
-        threads;  // of a piece: whole blocks, or whole warps where blocks are made of them
+    std::uint64_t threads;  // of a piece: whole blocks, or warps where blocks have whole ones
     std::uint64_t count;
 };
 
@@ -213,7 +212,7 @@ std::uint64_t steps_within_lines(const WarpAccess& access, std::uint64_t advance
 // down through memory.
 void make_ascending(WarpFamily& family);
 
-// One of a family's two repetitions is summed in closed form, the other stepped through.
+// One of a family's two repetitions is summed in closed form, the other one step by step.
 struct Walk {
     Repetition closed;
     Repetition stepped;
@@ -235,7 +234,7 @@ void each_step_by_modulus(const WarpFamily& family, const Repetition& stepped,
 template <typename Visit>
 void each_step_by_line(const WarpFamily& family, const Walk& walk, Visit visit) {
     const Repetition& stepped = walk.stepped;
-    // A closed repetition that is not made of whole lines moves the lanes within theirs.
+    // A closed repetition by other than whole lines moves the lanes within theirs.
     const bool moves_in_line = walk.closed.times > 1 && walk.closed.advance_bytes % line_bytes != 0;
     for (std::uint64_t step = 0; step < stepped.times;) {
         const WarpAccess access = shifted(family.access, step * stepped.advance_bytes);
@@ -327,7 +326,7 @@ std::uint64_t warps_walked(const Program& program);  // of all instructions
 // False otherwise, also where only a walk over the launch could show it.
 bool warps_share_no_line(const Program& program, const Placement& placement,
                          const Instruction& instruction);
-// The same of sectors.
+// The same for sectors.
 bool warps_share_no_sector(const Program& program, const Placement& placement,
                            const Instruction& instruction);
 

@@ -18,7 +18,7 @@ constexpr std::string_view bus =
 constexpr std::string_view caches_of_host_memory =
     "the arrays lie in host memory: what L1 and L2 keep of it is not known";
 constexpr std::string_view other_memory =
-    "the arrays lie in host memory: what device memory moves meanwhile is not theirs";
+    "the arrays lie in host memory: their traffic is not that of device memory";
 
 bool has_loads_on(const Program& program, LoadPath path) {
     return std::any_of(program.instructions.begin(), program.instructions.end(),

@@ -24,11 +24,11 @@ struct LocalCounts {
 class LocalMemory {
  public:
     explicit LocalMemory(const Rules& rules);
-    // The addresses of `access` are the lanes' own: offsets into each thread's local memory.
+    // The addresses of `access` are offsets into each thread's local memory.
     LocalCounts count(const WarpAccess& access) const;
 
-    // Where word `word` of every lane's access lies in the memory of the warp: an access to global
-    // memory of at most one word per lane.
+    // Word `word` of every lane's access in the memory of the warp: an access to global memory of
+    // at most one word per lane.
     WarpAccess interleaved(const WarpAccess& access, std::uint32_t word) const;
 
  private:

@@ -33,7 +33,7 @@ std::uint64_t registers_of_block(const OccupancyLimits& limits, const KernelNeed
     return rounded_up(warps * warp_lanes * needs.registers_per_thread, limits.register_unit);
 }
 
-// Blocks that the register file has room for. Where it is divided among sub-partitions, each holds
+// Blocks that the register file can hold. Where it is divided among sub-partitions, each holds
 // whole warps.
 std::uint64_t blocks_by_registers(const OccupancyLimits& limits, const KernelNeeds& needs) {
     if (needs.registers_per_thread == 0) return unlimited;

@@ -70,7 +70,7 @@ void set_shared_lines(Readings& readings, AccessKind kind, bool sectors_shared,
     if (sectors_shared) readings[l2_keys(kind).sectors] = Unavailable{reason};
     if (kind != AccessKind::load) return;
     if (sectors_shared && !leaves_l1_aside) readings[Counter::l1_hit_sectors] = Unavailable{reason};
-    // A hit leaves the tag stage as a miss does, but not the data stage.
+    // Hits and misses leave the tag stage equally, but not the data stage.
     readings[Counter::load_data_wavefronts] = Unavailable{
         "warps share lines: loads that hit L1 pass its data stage otherwise than those that miss"};
 }
@@ -87,8 +87,8 @@ ActiveWarps is_active_warp(const WarpAccess& access) {
 
 bool is_texture_load(const Instruction& instruction) { return instruction.path == LoadPath::tex; }
 
-// Loads through textures: the warp instructions are those of the program, the rest is the texture
-// units' own.
+// Loads through textures: the warp instructions are those of the program, the rest is counted by
+// the texture units.
 void set_texture(Readings& readings, std::uint64_t requests) {
     constexpr Unavailable unknown{
         "how the texture units split a fetch into sectors is not known; only a measurement tells"};
@@ -100,7 +100,8 @@ void set_texture(Readings& readings, std::uint64_t requests) {
 }
 
 // Measured on an H200: warps that run side by side take more tag wavefronts than they would one by
-// one, and not the same number twice; the data stage follows (misaligned stores: 2 to 7 % more).
+// one, and not the same number twice; the data stage does the same (misaligned stores: 2 to 7 %
+// more).
 void set_crowded_tag_stage(Readings& readings, AccessKind kind, const GlobalCounts& counts) {
     const Doubts other_doubts = counts.tag_doubts & ~static_cast<Doubts>(Doubt::hash_not_summed);
     if (other_doubts != 0 || counts.requests <= 1) return;
@@ -133,7 +134,7 @@ std::string op_of(const Instruction& instruction) {
         .append(name_of(instruction.kind));
 }
 
-// The program's instructions, nothing known of them yet.
+// The program's instructions without counts.
 std::vector<InstructionResult> described(const Program& program) {
     std::vector<InstructionResult> instructions;
     for (const Instruction& one : program.instructions) {
@@ -152,7 +153,7 @@ std::vector<InstructionResult> described(const Program& program) {
     return instructions;
 }
 
-// The rounds of an instruction in a loop are one instruction.
+// The rounds of an instruction in a loop are added up as one instruction.
 void add_rounds(const Program& program, std::vector<InstructionResult>& instructions) {
     std::vector<InstructionResult> sums;
     std::vector<const Instruction*> sites;
@@ -216,7 +217,7 @@ void Predictor::predict_warp(const WarpAccess& access, Readings& readings) const
 Readings Predictor::predict_launch(const Plan& plan, const Placement& placement,
                                    std::vector<InstructionResult>* apart) const {
     Readings readings;
-    // A lone instruction is its launch.
+    // A lone instruction has the counts of its launch.
     std::vector<InstructionResult> instructions;
     if (apart && plan.program.instructions.size() > 1) instructions = described(plan.program);
     if (touches_global_memory(plan.program)) {
@@ -363,8 +364,8 @@ Readings Predictor::predict_sectors(const Plan& plan, const Placement& placement
     for (std::size_t i = 0; i < program.instructions.size(); ++i) {
         const Instruction& instruction = program.instructions[i];
         if (instruction.space != Space::global || is_texture_load(instruction)) continue;
-        // Loops may have thousands of them; the few of a point that was measured are counted even
-        // when the run is to stop.
+        // Loops may have thousands of them; the few of a measured point are counted even when the
+        // run is to stop.
         if (i % 64 == 63) stop_if_asked();
         KindSum& sum = sums[static_cast<std::size_t>(instruction.kind)];
         sum.present = true;

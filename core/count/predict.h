@@ -16,7 +16,7 @@ class Predictor {
  public:
     explicit Predictor(const Machine& machine);
 
-    // One warp on its own, caches cold. `readings` is cleared first.
+    // One warp alone, caches cold. `readings` is cleared first.
     void predict_warp(const WarpAccess& access, Readings& readings) const;
     // A whole launch. `placement` holds the arrays' addresses; an empty one means aligned bases.
     // Each of several instructions goes into `apart` as well, if that is given.

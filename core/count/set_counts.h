@@ -1,4 +1,4 @@
-// Counts of a model as readings: of one instruction, of all of a kind, of a warp alone.
+// Counts of a model as readings: of one instruction, of all of a kind, of a single warp.
 #pragma once
 
 #include <optional>
@@ -15,15 +15,15 @@ namespace coalprof {
 
 // The count, or why it is not known.
 Reading count_or_doubt(std::uint64_t count, Doubts doubts);
-// The counters of L1 for everything of one kind.
+// The counters of L1 for one kind of access.
 void set_l1(Readings& readings, AccessKind kind, const GlobalCounts& counts);
-// The counters of machines before compute capability 7.0; `reason`: why they cannot be had.
+// The counters of machines before compute capability 7.0; `reason`: why they are not available.
 void set_transactions(Readings& readings, AccessKind kind,
                       const std::optional<std::string_view>& reason,
                       const TransactionCounts& counts);
 void set_shared(Readings& readings, const SharedRules& rules, AccessKind kind,
                 const SharedCounts& counts);
-// Atomics on shared memory: the warp instructions are the program's own.
+// Atomics on shared memory: only the warp instructions are known.
 void set_shared_atomics(Readings& readings, const Rules& rules, std::uint64_t requests);
 void set_local(Readings& readings, AccessKind kind, const LocalCounts& counts);
 

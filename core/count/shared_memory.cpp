@@ -27,7 +27,8 @@ std::uint32_t lanes_of(const WaitingBank& bank) {
     return std::accumulate(bank.begin(), bank.end(), 0u);
 }
 
-// A step that broadcasts a word of another bank serves one lane: best one whose word has more.
+// A step that broadcasts a word of another bank serves one lane; it is best to take one of the word
+// with most lanes.
 void serve_one_lane(WaitingBank& bank) {
     for (std::uint32_t& lanes : bank)
         if (lanes > 1) {
@@ -39,7 +40,7 @@ void serve_one_lane(WaitingBank& bank) {
 
 // The most steps, from the first on, whose broadcast can be a word of these banks, which lose a
 // lane in every step as all do: the bank that will be empty first gives its word with fewest lanes.
-// That no other order gives more was found by trying every order of every 16 lanes.
+// Trying every order of every 16 lanes showed that no other order gives more.
 std::uint32_t most_broadcasts(std::vector<WaitingBank> banks) {
     std::uint32_t steps = 0;
     for (; !banks.empty(); ++steps) {
@@ -54,9 +55,9 @@ std::uint32_t most_broadcasts(std::vector<WaitingBank> banks) {
     return steps;
 }
 
-// Some bank is served last. No step takes less than a lane of it, and from when the others are
-// empty on each step broadcasts one of its words; the steps before can have left it as many as it
-// has lanes for.
+// Some bank is served last. Each step takes at least a lane of it, and after the others are empty
+// each step broadcasts one of its words; earlier steps can leave at most as many words as it has
+// lanes for.
 std::uint32_t most_steps(const std::vector<WaitingBank>& banks) {
     std::uint32_t most = 1;
     for (std::size_t last = 0; last < banks.size(); ++last) {
@@ -71,7 +72,7 @@ std::uint32_t most_steps(const std::vector<WaitingBank>& banks) {
 }
 
 // In n steps n words are broadcast, in every bank those with the most lanes; the other lanes of the
-// bank take the steps that are left to it.
+// bank take its remaining steps.
 bool are_enough(std::uint32_t steps, const std::vector<WaitingBank>& banks) {
     std::uint32_t broadcasts = 0;
     for (const WaitingBank& bank : banks) {
@@ -174,10 +175,10 @@ std::uint32_t SharedMemory::passes(const WarpAccess& access, std::uint32_t lanes
     return most;
 }
 
-// 1.x: each step serves all lanes that want one word, the broadcast, and of every other bank one
-// lane. Which word is broadcast is not documented: steps are counted for the first waiting lane's,
-// and with them how few and how many another choice could make. Accesses wider than a bank go word
-// by word, each in as many steps: the next word of every lane lies one bank further.
+// 1.x: each step serves all lanes that want one word, the broadcast, and one lane of every other
+// bank. Which word is broadcast is not documented: steps are counted for the first waiting lane's,
+// together with the fewest and most steps that another choice could give. Accesses wider than a
+// bank go word by word, each in as many steps: the next word of every lane is in the next bank.
 SharedMemory::Steps SharedMemory::possible_steps(const WarpAccess& access,
                                                  std::uint32_t waiting) const {
     LaneSet words;

@@ -57,7 +57,6 @@ void each_piece(const WarpAccess& access, std::uint32_t lanes, std::uint32_t seg
     }
 }
 
-// The blocks of `bytes` that the lanes touch, each once.
 std::vector<MovedBlock> touched_blocks(const WarpAccess& access, std::uint32_t lanes,
                                        std::uint32_t bytes) {
     std::vector<MovedBlock> blocks;
@@ -170,8 +169,8 @@ void Transactions::count_in_order(const WarpAccess& access, TransactionCounts& c
         if (goes_together(access, lanes)) {
             add_transactions(counts, segment, run / segment);
         } else {
-            // The guide says 16, and means a full half-warp; no hardware is left to ask about
-            // others.
+            // The guide says 16, and means a full half-warp; partial ones cannot be measured any
+            // more.
             add_transactions(counts, numbers_.smallest_bytes,
                              static_cast<std::uint32_t>(std::popcount(lanes)));
         }

@@ -1,7 +1,7 @@
-// Global memory before compute capability 7.0: the groups of lanes a warp instruction is split
-// into and the transactions of 32, 64 and 128 bytes they become. Which rule holds and its numbers
-// are data of the machine (core/machine/rules.h), whose sources are NVIDIA's guides: hardware of
-// most of these generations can no longer be asked, and results say "documented, not measured".
+// Global memory before compute capability 7.0: the groups of lanes a warp instruction is split into
+// and the transactions of 32, 64 and 128 bytes they become. The rules and their numbers are data of
+// the machine (core/machine/rules.h), whose sources are NVIDIA's guides: most of these generations
+// can no longer be measured, and results say "documented, not measured".
 #pragma once
 
 #include <cstdint>
@@ -57,8 +57,8 @@ class Transactions {
     std::uint32_t request_lanes(std::uint32_t width_bytes) const {
         return numbers_.request_lanes.lanes(width_bytes);
     }
-    // The blocks that one such group of the access moves, one for each transaction: `lanes` are
-    // its active ones.
+    // The blocks that one such group of the access moves, one for each transaction: `lanes` are its
+    // active ones.
     std::vector<MovedBlock> blocks(const WarpAccess& access, std::uint32_t lanes) const;
 
     // The reason why `kind` has no transactions on this machine; none: it has.

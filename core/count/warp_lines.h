@@ -50,7 +50,7 @@ struct VectorOf {
 template <std::size_t Bytes, typename Array>
 COALPROF_INLINED void clear(Array& numbers) {
     typename VectorOf<Bytes>::Type zeros{};
-    // Whoever sees zeros calls memset, or rep stos, which take longer to start than this does.
+    // Compilers that see zeros call memset, or rep stos, which take longer to start than this does.
     asm("" : "+m"(zeros));
     auto* to = reinterpret_cast<std::byte*>(&numbers);
     static_assert(sizeof numbers % Bytes == 0);
@@ -206,7 +206,7 @@ COALPROF_INLINED void set_distinct_lines(const LaneNumbers& words,
     }
 }
 
-// Where lines never fall, one that differs from the last is new. No branch hangs on addresses.
+// Where lines never fall, one that differs from the last is new. No branch depends on addresses.
 template <std::size_t Bytes, std::uint32_t Width>
 COALPROF_INLINED void set_rising_lines(const Places& places, const LaneNumbers& words,
                                        WarpLines<Width, warp_lanes>& lines,
@@ -277,7 +277,7 @@ COALPROF_INLINED void find_lines(const WarpAccess& access, WarpLines<Width, warp
             static_cast<std::uint32_t>(places.address[lane] / line_bytes);
     }
     lines.differing_bits = differing / line_bytes;
-    if (lines.differing_bits >> 32 != 0) {  // launches never do so, warps of files may
+    if (lines.differing_bits >> 32 != 0) {  // no launch does so, but warps of files may
         LaneSet numbers;
         for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
             key[lane] = numbers.insert(places.address[lane] / line_bytes);
@@ -329,7 +329,7 @@ COALPROF_INLINED void find_lines(const WarpAccess& access,
         for (LaneNumbers& words : lines.words) words.at[slot] = 0;
     }
     for (std::uint32_t phase = 0; phase < phases; ++phase) {
-        // At most 128 bytes: in one line, or to its end and on from the start of the next.
+        // At most 128 bytes: within one line, or up to its end and from the start of the next.
         const std::uint64_t begin = first + phase * phase_bytes;
         const std::uint64_t end = begin + phase_bytes - 1;
         const std::uint32_t from = ~0u << (begin % line_bytes / 4);

@@ -5,7 +5,7 @@
 namespace coalprof {
 
 void* driver_library() {
-    // Global, as CUPTI's libraries are, which call it.
+    // Global, as CUPTI's libraries need it.
     static void* const library = dlopen(driver_library_name, RTLD_NOW | RTLD_GLOBAL);
     return library;
 }

@@ -59,13 +59,13 @@ struct CycleReadings {
     double l1_load = 0;
     double l2_load = 0;
     double dram_load = 0;
-    double next_block = 0;  // from a block's end to the first instruction of the one in its place
+    double next_block = 0;  // from a block's end to the next block's first instruction
     // For one multiprocessor that alone asks L2, all the time.
     double line_request = 0;  // a sector of a line
     double sector = 0;        // of whole lines
 };
 
-// One point failed, the sweep can go on (not enough memory, a launch that was refused).
+// One point failed, but the sweep can continue (not enough memory, a refused launch).
 class PointError : public Error {
  public:
     using Error::Error;
@@ -82,7 +82,7 @@ class CountersError : public Error {
     using Error::Error;
 };
 
-// The user named a GPU that this machine does not have; `what()` lists those it has.
+// The user named a GPU that this machine lacks; `what()` lists those it has.
 class NoSuchDeviceError : public Error {
  public:
     using Error::Error;
@@ -95,7 +95,7 @@ class PreparedLaunch {
     // True addresses of the program's arrays.
     virtual const Placement& placement() const = 0;
     virtual LaunchSettings settings() const = 0;
-    // Enqueues the kernel once and waits for it. Nothing else reaches the GPU.
+    // Enqueues the kernel once and waits for it. Nothing else uses the GPU.
     virtual void launch() = 0;
     // The same without its accesses to constant memory, which are jumped over. A kernel's
     // parameters lie there too, and only the difference counts its loads alone.
@@ -110,7 +110,7 @@ class PreparedLaunch {
     void verify() { begin_verify().get(); }
 
  protected:
-    // The answer of one that is done when it returns.
+    // A future of a check that is done already.
     static std::shared_future<void> verified() {
         std::promise<void> promise;
         promise.set_value();
@@ -122,13 +122,13 @@ class KernelLauncher {
  public:
     virtual ~KernelLauncher() = default;
     virtual const DeviceFacts& device() const = 0;
-    // Makes this GPU the one that the calling thread works on. A launcher that is made does so;
-    // where several live, it is needed before each change from one to another. Throws PointError,
+    // Makes this GPU the one that the calling thread works on. Constructing a launcher does so;
+    // with several of them, it is needed before each change from one to another. Throws PointError,
     // DeviceLostError.
     virtual void activate() = 0;
     // The pitch in bytes that cudaMallocPitch gives rows of `row_bytes`.
     virtual std::uint64_t pitch_bytes(std::uint64_t row_bytes) = 0;
-    // At most one prepared launch should be alive at a time when memory is short.
+    // When memory is short, at most one prepared launch should be alive.
     virtual std::unique_ptr<PreparedLaunch> prepare(const Plan& plan) = 0;
     // One warp, one instruction, its 32 addresses as kernel parameters (`coalprof warps`).
     virtual std::unique_ptr<PreparedLaunch> prepare_warp(const WarpAccess& access) = 0;
@@ -138,7 +138,7 @@ class KernelLauncher {
     // launches may start a little sooner or later. No prepared launch may be alive, and earlier
     // answers of device() are invalid. Throws Error: the launcher may only be destroyed then.
     virtual void start_anew() = 0;
-    // This GPU's own ceilings in bytes per second, measured once per context and kept.
+    // This GPU's ceilings in bytes per second, measured once per context and kept.
     virtual double read_ceiling() = 0;
     virtual double copy_ceiling() = 0;
     // Measured at each call, in some milliseconds. Throws PointError.
@@ -161,12 +161,12 @@ class CounterCollector {
                                           const std::function<void(std::size_t)>& work) = 0;
 };
 
-// libcuda.so.1, the library of NVIDIA's driver: loaded here at run time, so that one program runs
-// with and without a GPU, and once, for all who call it.
+// libcuda.so.1, the library of NVIDIA's driver: loaded at run time, so that one program runs with
+// and without a GPU, and once for all callers.
 
 inline constexpr const char* driver_library_name = "libcuda.so.1";
 
-// Its handle for dlsym(); nullptr where there is no driver. Nothing of the driver is started.
+// Its handle for dlsym(); nullptr without a driver. The driver is not started.
 void* driver_library();
 
 }  // namespace coalprof

@@ -103,7 +103,7 @@ std::vector<Choices> other_launches(const Plan& plan, Blocks blocks) {
     return all;
 }
 
-// Both changes of `plan`, which are of different sorts.
+// Both changes of `plan`, which are of different kinds.
 Change both(const Plan& plan, const Change& one, const Change& other) {
     Change change{fmt::format("{} {}", one.text, other.text), one.plan};
     Plan& merged = change.plan;
@@ -114,7 +114,7 @@ Change both(const Plan& plan, const Change& one, const Change& other) {
     return change;
 }
 
-// A launch as the model sees it.
+// The model's predictions for a launch.
 struct Told {
     Readings readings;
     std::optional<LaunchTime> time;
@@ -167,7 +167,7 @@ std::optional<Advice> saving(const Change& change, const Told& before, const Tol
     return std::nullopt;
 }
 
-// The first that helps, unless one after it leaves less of the same.
+// The first that helps, unless a later one leaves less of the same.
 std::optional<Advice> less_traffic(const Plan& plan, const Machine& machine, const Told& before) {
     std::optional<Advice> best;
     for (const Change& change : other_accesses(plan)) {
@@ -250,7 +250,7 @@ std::optional<Warning> too_large(const Plan& plan) {
     if (warps <= most_advised_warps) return std::nullopt;
     return Warning{"W-SAMPLED", "",
                    fmt::format("{} warps of the launch repeat no other, so its time and what would "
-                               "make it cheaper are not told beside a drawing; the same pattern "
+                               "make it cheaper are not computed for a drawing; the same pattern "
                                "without 'explain' predicts the time",
                                grouped(warps))};
 }

@@ -41,10 +41,10 @@ struct LaunchAdvice {
 // microseconds, and so does each change that is tried.
 inline constexpr std::uint64_t most_advised_warps = 1ull << 21;
 
-// The plan's program is built. Options of the pattern's own are tried, elements of a thread,
-// threads of a block and loads past L1, and two of the latter at once. Nothing that is estimated to
-// take longer is advised, for time alone nothing that gains less than its own interval, and no two
-// changes that gain less than that over the better of them.
+// The plan's program is built. Tries options of this pattern, elements of a thread, threads of a
+// block and loads past L1, and two of the latter at once. Nothing with a longer estimated time is
+// advised, for time alone nothing that gains less than its own interval, and no two changes that
+// gain less than that over the better of them.
 LaunchAdvice checked_advice(const Plan& plan, const Machine& machine);
 // For a formula, which has one value for each of its parameters: only the launch is changed, and
 // blocks only where the formula does not name them.

@@ -313,7 +313,7 @@ class Drawing {
     // A square for each of `count`, those above the ideal in another shape.
     void square_row(std::string_view label, std::uint64_t count, std::uint64_t ideal) {
         StyledLine line = row(label, fmt::format("{}", count));
-        constexpr std::uint64_t most_squares = 32;  // only wide lanes in local memory take more
+        constexpr std::uint64_t most_squares = 32;  // only wide lanes in local memory have more
         for (std::uint64_t i = 0; i < std::min(count, most_squares); ++i) {
             const bool is_ideal = i < ideal;
             line.add(is_ideal ? (style_.ascii ? "#" : "■") : (style_.ascii ? "!" : "□"),
@@ -393,7 +393,7 @@ class Drawing {
         if (span.least == span.most) return fmt::format("{} {}{}", span.most, what, plural);
         return fmt::format("{} to {} {}{}", span.least, span.most, what, plural);
     }
-    // Two digits after the point; where those would look like a whole number, which it is not.
+    // Two digits after the point; more where those would look like a whole number.
     static std::string average(double value) {
         std::string text = fmt::format("{:.2f}", value);
         if (!text.ends_with(".00")) return text;

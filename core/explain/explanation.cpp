@@ -237,7 +237,7 @@ std::vector<ExplainedAccess> accesses_of(const Program& program, const LaunchWar
     return accesses;
 }
 
-// The general advice is to pad.
+// The general advice is to pad, so this replaces it.
 void tell_that_rows_are_padded(std::vector<ExplainedAccess>& accesses, std::uint64_t pitch) {
     for (ExplainedAccess& access : accesses)
         if (access.reasons.cause == Cause::bank_conflict)

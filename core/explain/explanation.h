@@ -30,7 +30,7 @@ struct ExplainedInstruction {
     Readings readings;    // the same counts under the keys of every other output
 };
 
-// The warps of the launch, beside the one that is drawn.
+// The other warps of the launch compared with the drawn one.
 struct LaunchCensus {
     std::uint64_t warps = 0;  // with an active lane
     std::uint64_t alike = 0;  // with the drawn one's lanes, sectors, lines and unique bytes
@@ -42,7 +42,7 @@ struct LaunchCensus {
     Span lines;
     GlobalCounts sum;
     bool is_whole = true;    // false: only the first warps were counted
-    std::uint64_t idle = 0;  // warps without an active lane, of those that were counted
+    std::uint64_t idle = 0;  // counted warps without an active lane
 
     bool is_known() const { return sum.traffic_doubts == 0; }
     // For sum_over_launch().
@@ -55,8 +55,8 @@ struct ExplainedAccess {
     std::vector<ExplainedInstruction> instructions;  // at least one
     WarpAccess access;
     std::uint64_t origin_address = 0;
-    std::uint32_t element_bytes = 0;  // of the array, where its begin is known; 0: it is not
-    std::vector<TouchedLine> lines;   // of global memory, and of local memory as it lies there
+    std::uint32_t element_bytes = 0;  // of the array, if its begin is known; else 0
+    std::vector<TouchedLine> lines;   // of global memory, and of local memory as interleaved
     std::optional<TransactionUse> transactions;  // of global memory before 7.0
     std::optional<BankUse> banks;                // of shared memory
     std::vector<NearPass> constant_passes;       // of constant memory
@@ -84,7 +84,7 @@ struct Explanation {
     std::vector<Warning> warnings;   // limits of the machine that the launch exceeds
 };
 
-// The warp that was asked for, or the commonest, and the one that costs most where it is another.
+// The chosen or commonest warp, and the one that costs most if it is another.
 struct DrawnWarps {
     Explanation first;
     std::optional<Explanation> worst = {};
@@ -107,7 +107,7 @@ struct NamedWarp {
     std::optional<std::uint64_t> first_address = std::nullopt;
     std::uint32_t element_bytes = 4;
 };
-// Those of one line. Throws UsageError for machines as above.
+// The same for a warp of one line. Throws UsageError for machines as above.
 Explanation explanation_of(const std::string& name, const std::vector<NamedWarp>& warps,
                            const Machine& machine);
 Explanation explanation_of(const std::string& name, const WarpAccess& access,

@@ -55,7 +55,7 @@ Json lines_of(const ExplainedAccess& access) {
     return lines;
 }
 
-// The passes through shared memory or the constant cache; of the other memories none.
+// The passes through shared memory or the constant cache; null for other memories.
 Json passes_of(const ExplainedAccess& access) {
     Json passes = Json::array();
     if (access.banks)
@@ -67,7 +67,7 @@ Json passes_of(const ExplainedAccess& access) {
     return passes;
 }
 
-// The blocks that machines before compute capability 7.0 move; of later ones none.
+// The blocks that machines before compute capability 7.0 move; null for later ones.
 Json transactions_of(const ExplainedAccess& access) {
     Json blocks = Json::array();
     if (access.transactions)

@@ -30,7 +30,7 @@ bool is_comparable(const Program& program, const Machine& machine) {
                        });
 }
 
-// As shape_of() would say, in a third of its time: a census asks this of every warp.
+// The same as shape_of(), in a third of its time: a census needs it for every warp.
 std::uint32_t turns_of(const WarpAccess& access) {
     std::array<std::uint64_t, warp_lanes> words{};
     std::size_t count = 0;

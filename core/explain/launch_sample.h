@@ -1,4 +1,4 @@
-// Which warps of a launch are worth a drawing: the commonest, and the one that costs most.
+// The warps of a launch that are worth a drawing: the commonest, and the one that costs most.
 #pragma once
 
 #include <array>
@@ -12,9 +12,8 @@
 namespace coalprof {
 
 struct WarpSample {
-    std::uint64_t common = 0;  // first of the warps of the commonest shape
-    std::optional<std::uint64_t> worst =
-        {};  // the first that takes most, where that is another sort
+    std::uint64_t common = 0;                 // first of the warps of the commonest shape
+    std::optional<std::uint64_t> worst = {};  // the first that takes most, if of another shape
 };
 
 // Counting one takes about a microsecond: more would take too long.

@@ -1,5 +1,5 @@
-// Which warps a launch has: blocks are cut into warps of 32 logical indices, the last one of a
-// block or of the launch with fewer.
+// The warps of a launch: blocks are cut into warps of 32 logical indices, the last one of a block
+// or of the launch with fewer.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ struct LaunchWarp {
 std::uint64_t warp_count(const Program& program);
 // Throws UsageError where the launch has no such warp.
 LaunchWarp warp_at(const Program& program, std::uint64_t index);
-// The first warp whose 32 lanes are active in every instruction; of a launch that has none among
-// its first 1024 warps, the first with the most active lanes.
+// The first warp whose 32 lanes are active in every instruction; if there is none among the first
+// 1024 warps, the first with the most active lanes.
 LaunchWarp first_whole_warp(const Program& program);
 
 }  // namespace coalprof

@@ -16,7 +16,7 @@ constexpr std::size_t gap = 2;  // between the parts of a row
 
 // Few enough that a drawing fits a screen of 24 lines.
 constexpr std::size_t most_rows = 10;
-constexpr std::size_t least_alike = 5;  // lines in a row that are worth folding
+constexpr std::size_t least_alike = 5;  // equal lines in a row that are worth folding
 constexpr std::size_t first_alike_shown = 2;
 constexpr std::size_t first_rows_shown = 5;
 constexpr std::size_t last_rows_shown = 3;
@@ -99,7 +99,7 @@ struct LineMap::Cell {
 LineMap::LineMap(const ExplainedAccess& access, const MapStyle& style)
     : access_(access), style_(style), purpose_(purpose_of(access)), layout_(layout()) {}
 
-// The numbers of lines go first where the width is short, then the lanes by sector.
+// Line numbers are dropped first where the width is short, then the lanes by sector.
 LineMap::Layout LineMap::layout() const {
     constexpr std::size_t most_lane_columns = 7;
     constexpr std::size_t least_lane_columns = 5;  // "24-31"

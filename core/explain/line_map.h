@@ -36,7 +36,7 @@ class LineMap {
         std::size_t lane_columns = 0;  // of one sector; 0: one list for all of the line
         std::size_t map_begin = 0;
         std::size_t lanes_begin = 0;
-        std::size_t lanes_width = 0;  // of all that stands right of the map
+        std::size_t lanes_width = 0;  // of everything right of the map
     };
     Layout layout() const;
     StyledLine heading() const;

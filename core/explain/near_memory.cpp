@@ -18,7 +18,7 @@ std::vector<NearPass> passes_of(const WarpAccess& access, const SharedRules& rul
     each_lane(group, [&](std::uint32_t lane) {
         const std::uint64_t word = access.addresses[lane] / rules.bank_bytes;
         const auto bank = static_cast<std::uint32_t>(word % rules.banks);
-        // The words of a wide lane lie in neighbouring banks and go in one pass.
+        // The words of a wide lane are in neighbouring banks and go in one pass.
         std::vector<std::uint64_t>& wanted = words_of_bank[bank];
         auto at = std::find(wanted.begin(), wanted.end(), word);
         if (at == wanted.end()) at = wanted.insert(at, word);

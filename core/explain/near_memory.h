@@ -16,9 +16,9 @@ namespace coalprof {
 
 struct NearPass {
     std::uint32_t lanes = 0;    // served
-    std::uint32_t banks = 0;    // shared memory: those that give a word; bit n is bank n
-    std::uint64_t address = 0;  // constant memory: the one that is served
-    std::array<std::uint32_t, 32> lanes_of_bank{};  // shared memory: that want its word
+    std::uint32_t banks = 0;    // shared memory: banks that give a word; bit n is bank n
+    std::uint64_t address = 0;  // constant memory: the address that is served
+    std::array<std::uint32_t, 32> lanes_of_bank{};  // shared memory: lanes that want its word
 };
 
 // A bank of shared memory. The order in which its words are served is not known; here it is lane
@@ -26,7 +26,7 @@ struct NearPass {
 struct BankUse {
     SharedCounts counts;
     std::uint32_t group_lanes = warp_lanes;  // lanes that go through together
-    std::uint32_t most_words = 0;            // different ones of one bank in one group
+    std::uint32_t most_words = 0;            // of one bank in one group
     std::vector<NearPass> passes;
 };
 // `access` is a load or store on a machine with 32 banks that serve any lanes wanting the same word

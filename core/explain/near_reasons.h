@@ -14,7 +14,7 @@ Reasons shared_reasons_of(const WarpShape& shape, const BankUse& use);
 Reasons shared_atomic_reasons_of(const WarpShape& shape);
 // `instructions`: how many a lane's element takes.
 Reasons constant_reasons_of(const WarpShape& shape, std::size_t passes, std::size_t instructions);
-// `shape` is the lanes' own addresses', `lines` where they lie.
+// `shape` is that of the lanes' own addresses, `lines` are in the interleaved memory.
 Reasons local_reasons_of(const WarpShape& shape, std::span<const TouchedLine> lines);
 
 // The fewest sectors for this number of lanes and this width: all at the same place of their

@@ -68,7 +68,7 @@ class Explainer {
                 return same_word();
             case Cause::word_bank:
                 return word_bank();
-            default:  // unknown_packets; those of other memories do not come up here
+            default:  // unknown_packets; other memories are handled elsewhere
                 break;
         }
         return {
@@ -94,7 +94,7 @@ class Explainer {
         if (shape_.sectors <= side_by_side_sectors()) return Cause::few_sectors;
         if (shape_.distance_bytes) return Cause::strided;
         if (shape_.rows) return has_narrow_rows() ? Cause::pieces : Cause::strided;
-        // Long stretches or single places: which word fits is a matter of taste, not of truth.
+        // Long stretches or single places: the better word is a matter of taste.
         return shape_.unique_bytes() >= shape_.runs * sector_bytes ? Cause::pieces
                                                                    : Cause::scattered;
     }
@@ -117,7 +117,7 @@ class Explainer {
     // Sectors of loads and stores do not depend on the order of the lanes.
     std::string order_remark() const {
         if (shape_.lanes_rise || purpose_ == Purpose::atomic) return {};
-        const bool has_all_lanes = shape_.active_lanes == warp_lanes;  // by which rows are counted
+        const bool has_all_lanes = shape_.active_lanes == warp_lanes;  // needed to count rows
         if (has_all_lanes && shape_.rows && shape_.rows->row_bytes == 0)
             return fmt::format(" Lanes from {} on {} what lanes 0 to {} {}, which costs no sector.",
                                shape_.rows->lanes, words_.act, shape_.rows->lanes - 1, words_.act);
@@ -219,7 +219,7 @@ class Explainer {
     // Rows of threads whose lanes lie side by side.
     bool has_narrow_rows() const { return shape_.rows->lane_bytes == shape_.width_bytes; }
 
-    // Which index of the thread moves fastest decides: the one that lanes of a row differ in.
+    // The order is decided by the thread index that the lanes of a row differ in.
     Reasons strided_rows() const {
         const LaneRows& rows = *shape_.rows;
         const bool is_exchanged = rows.lane_bytes > rows.row_bytes;
@@ -284,7 +284,7 @@ class Explainer {
                             lanes(), words_.act, shape_.runs, shape_.sectors, words_.moved,
                             shape_.sectors_needed(), shape_.unique_bytes(), order_remark()),
                 "Let each stretch begin and end at a multiple of 32 bytes, for instance by padding "
-                "rows, or give each one warps of its own."};
+                "rows, or give each one separate warps."};
     }
 
     Reasons scattered() const {

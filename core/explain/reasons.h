@@ -14,7 +14,7 @@ namespace coalprof {
 // The cause of the number of sectors.
 enum class Cause : std::uint8_t {
     no_lanes,         // none is active
-    one_sector,       // all lanes fall into one
+    one_sector,       // all lanes are in one
     contiguous,       // one stretch of memory in the fewest sectors that can hold it
     misaligned,       // one stretch that begins inside a sector and takes one sector more for it
     full_sectors,     // several stretches, every sector used in full

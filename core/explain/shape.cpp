@@ -43,7 +43,7 @@ bool rises_by(const std::vector<std::uint64_t>& addresses, std::uint64_t step) {
 
 std::uint64_t magnitude(std::uint64_t step) { return std::min(step, 0 - step); }
 
-// `by_lane`: of neighbouring lanes from a row's first on.
+// `by_lane`: addresses of neighbouring lanes, beginning with a row's first.
 std::optional<LaneRows> lane_rows_of(const std::vector<std::uint64_t>& by_lane) {
     for (std::size_t lanes = 2; lanes < by_lane.size(); lanes *= 2) {
         const std::uint64_t step = by_lane[1] - by_lane[0];
@@ -87,7 +87,7 @@ std::vector<TouchedLine> touched_lines(const WarpAccess& access) {
     };
     lines.erase(std::unique(lines.begin(), lines.end(), same), lines.end());
 
-    // Readers of files see to it that no access crosses its sector; one that does ends there.
+    // Readers of files ensure that no access crosses its sector; one that does ends there.
     each_lane(access, [&](std::uint32_t lane, std::uint64_t address) {
         const TouchedLine key{address - address % line_bytes, {}};
         TouchedLine& line = *std::lower_bound(lines.begin(), lines.end(), key, by_address);

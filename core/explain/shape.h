@@ -15,19 +15,19 @@ inline constexpr std::uint32_t sectors_per_line = line_bytes / sector_bytes;
 inline constexpr std::uint32_t words_per_sector = sector_bytes / 4;
 
 struct TouchedSector {
-    std::uint32_t lanes = 0;       // that fall into it; none: the sector is not touched
-    bool is_moved = false;         // touched, or moved along with others by an old machine
+    std::uint32_t lanes = 0;       // lanes in it; none: not touched
+    bool is_moved = false;         // touched, or fetched in addition by an old machine
     std::uint32_t used_bytes = 0;  // one bit per byte of the sector
     std::array<std::uint8_t, words_per_sector> lanes_of_word{};  // number of lanes, per 4 bytes
 };
 
 struct TouchedLine {
-    std::uint64_t address = 0;  // of its first byte, as the access counts addresses
+    std::uint64_t address = 0;  // of its first byte, in the access's addresses
     std::array<TouchedSector, sectors_per_line> sectors;
 };
 
 // The lines of an access by rising address. Its addresses are multiples of its width, as those of
-// every access that a GPU executes; where one is not, its bytes end with its sector.
+// every access that a GPU executes; otherwise its bytes end with its sector.
 std::vector<TouchedLine> touched_lines(const WarpAccess& access);
 
 // Lanes as threads of a block that is narrower than a warp: rows of neighbours.
@@ -50,12 +50,12 @@ struct WarpShape {
     std::uint32_t least_used_bytes = 0;    // of a touched sector
     std::uint32_t most_used_bytes = 0;
     bool lanes_rise = true;  // no active lane lies below an active lane before it
-    // From each place to the next by address, where it is the same for all; none for one place.
+    // From each place to the next by address, if all are the same; none for one place.
     std::optional<std::uint64_t> distance_bytes;
     // True if the active lanes are neighbours and each is that distance from the next (all up or
     // all down).
     bool lanes_keep_distance = false;
-    // Where lanes do not keep one distance, but those of rows do, and so do the rows.
+    // Rows of lanes at one distance, where the lanes as a whole have none.
     std::optional<LaneRows> rows;
 
     std::uint32_t unique_bytes() const { return places * width_bytes; }

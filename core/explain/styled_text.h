@@ -1,5 +1,5 @@
-// Lines of a drawing: pieces of text in a few inks, counted in terminal columns. Colour is added on
-// the way out and never changes the text itself.
+// Lines of a drawing: pieces of text in a few inks, counted in terminal columns. Colour is added at
+// the end and never changes the text itself.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ class StyledLine {
  public:
     // Escapes characters that a terminal would obey, as printable() does.
     void add(std::string_view text, Ink ink = Ink::plain);
-    // Blanks up to column `column`, counted from 0; none where the line is already there.
+    // Blanks up to column `column`, counted from 0; none if the line is already that long.
     void advance_to(std::size_t column);
     void add_at(std::size_t column, std::string_view text, Ink ink = Ink::plain) {
         advance_to(column);
@@ -45,8 +45,8 @@ class StyledLine {
 
 // Each ended by a newline.
 std::string text_of(const std::vector<StyledLine>& lines, bool color);
-// The lines as a picture for slides: blocks are drawn, not taken from a font. Light and dark as its
-// reader wants it; no script.
+// The lines as a picture for slides: blocks are drawn, not taken from a font. Light or dark as its
+// reader prefers; no script.
 std::string svg_of(const std::vector<StyledLine>& lines, std::string_view title);
 // A page of nothing but the picture.
 std::string html_page_of(const std::vector<StyledLine>& lines, std::string_view title);

@@ -66,8 +66,7 @@ std::string blocks_why(const WarpShape& shape, Purpose purpose, const Transactio
     return text;
 }
 
-// The fewest and the most bytes that the warp moves when it begins at some multiple of `step`
-// bytes.
+// The fewest and the most bytes that the warp would move from any multiple of `step` bytes.
 struct MovedBytes {
     std::uint64_t least = ~0ull;
     std::uint64_t most = 0;

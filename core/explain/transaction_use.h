@@ -15,8 +15,8 @@ namespace coalprof {
 struct TransactionUse {
     TransactionCounts counts;
     std::uint32_t group_lanes = warp_lanes;  // whose transactions are formed together
-    std::uint32_t groups = 0;                // those with an active lane
-    // Groups that do not go together because their lanes are not in order (1.0 and 1.1).
+    std::uint32_t groups = 0;                // with an active lane
+    // Groups whose lanes are not in order, so that each lane is a transaction (1.0 and 1.1).
     std::uint32_t out_of_order = 0;
     std::vector<MovedBlock> blocks;  // one for each transaction
 };

@@ -53,7 +53,7 @@ constexpr std::array<VectorFamily, 12> families{{{"float", "float"},
                                                  {"longlong", "long long"},
                                                  {"ulonglong", "unsigned long long"}}};
 
-// Which of several types of a width it is changes no traffic.
+// Types of one width have the same traffic.
 std::optional<ElementType> access_of(std::uint64_t bytes, std::uint64_t member_bytes) {
     switch (bytes) {
         case 2:
@@ -194,7 +194,7 @@ CTypeId CTypes::add_structure(std::string name, std::vector<CMember> members) {
 
 std::optional<CTypeId> CTypes::structure_with(std::string_view member) const {
     std::optional<CTypeId> found;
-    // x is a member of float3, too: those are declared where they are meant.
+    // x is a member of float3, too: built-in types are only used where they are named.
     for (CTypeId id = built_in_; id < types_.size(); ++id) {
         if (types_[id].kind != CType::Kind::structure || member_of(id, member) == nullptr) continue;
         if (found) return std::nullopt;

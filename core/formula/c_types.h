@@ -1,4 +1,4 @@
-// The types of pasted C: how large they are, which access they make, where their members lie.
+// The types of pasted C: their sizes, the accesses they make, the offsets of their members.
 #pragma once
 
 #include <cstddef>

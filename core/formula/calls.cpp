@@ -1,4 +1,4 @@
-// Calls: the functions of the language, CUDA's that read and write memory, and those of others.
+// Calls: functions of the language, CUDA's memory functions, and unknown ones.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -152,7 +152,7 @@ std::optional<ReadValue> FormulaReader::call_memory(const Token& name) {
     return result;
 }
 
-// A function of the text itself, its parameters being variables.
+// A function of the text itself, with its parameters as variables.
 std::optional<ReadValue> FormulaReader::call_function(const Token& name) {
     const auto function = std::ranges::find(functions_, name.text, &ReadFunction::name);
     if (function == functions_.end()) return std::nullopt;

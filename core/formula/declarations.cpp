@@ -259,7 +259,7 @@ void FormulaReader::read_declarator(const TypeWords& words) {
     }
 }
 
-// float v = a[i], v{0}, v[2] = {a[i], a[i + 1]}; nothing at all
+// float v = a[i], v{0}, v[2] = {a[i], a[i + 1]}; or no initializer
 void FormulaReader::read_initializer(const ReadVariable& variable) {
     const bool is_array = types_.at(variable.type).kind == CType::Kind::array;
     const bool has_value = take("=");

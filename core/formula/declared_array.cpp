@@ -67,7 +67,7 @@ class ArrayText {
             what.remove_prefix(end == close ? close + 1 : end);
             if (end != close) in_bracket = true;
         }
-        if (!what.empty() && !what.starts_with('=')) fail("'=' is expected behind ']'");
+        if (!what.empty() && !what.starts_with('=')) fail("'=' is expected after ']'");
         return what.empty() ? what : what.substr(1);
     }
 

@@ -66,7 +66,7 @@ class FunctorWriter {
         }
     }
 
-    // Opens and closes the braces of the lazy operator of which the node is an operand.
+    // Opens and closes the braces of the lazy operator that has the node as an operand.
     void write_around(NodeId id) {
         const NodeId parent = parent_[id];
         const Node& node = nodes_[parent];
@@ -106,7 +106,7 @@ class FunctorWriter {
 
     static std::string operation(const Node& node) {
         const auto operand = [&](std::size_t k) { return fmt::format("v{}", node.children[k]); };
-        // Text alone: no kernel has the table, so such formulas are predicted only.
+        // For display only: kernels have no tables, so such formulas are predicted only.
         if (node.kind == NodeKind::lookup)
             return fmt::format("table{}[{}]", node.value, operand(0));
         const OperatorInfo& info =

@@ -1,5 +1,5 @@
-// The expressions of a formula: one loop over binary operators, each with its binding power, the
-// powers being C's. It recurses once per level of nesting, of which max_formula_depth are allowed.
+// The expressions of a formula: one loop over binary operators, each with its binding power, as in
+// C. It recurses once per level of nesting, of which max_formula_depth are allowed.
 #include <fmt/core.h>
 
 #include <algorithm>

@@ -22,7 +22,7 @@ struct Sequence {
 
 struct NodeFacts {
     ValueRange range;                    // of the values wherever it is evaluated without failing
-    bool can_fail = false;               // the operator itself, given the ranges of its operands
+    bool can_fail = false;               // the operator itself, given its operands' ranges
     bool subtree_can_fail = false;       // it or anything below it
     std::optional<std::size_t> same_as;  // the operand whose value it always has, as in i % n
     std::optional<Sequence> sequence;    // none: not proven to repeat within the launch

@@ -12,7 +12,7 @@
 namespace coalprof {
 namespace {
 
-// "(1, 5)" of a number that is counted with x fastest, "9" in one dimension.
+// "(1, 5)" for a number that is counted with x fastest, "9" in one dimension.
 std::string place_in(const Dimensions& shape, std::uint64_t number) {
     if (shape.is_flat()) return fmt::format("{}", number);
     const std::uint64_t x = number % shape.x;
@@ -85,7 +85,7 @@ UsageError launch_failure(const ParsedFormula& formula, const Scope& scope, std:
                           const ThreadValue& failed, std::int64_t largest_index) {
     const Node& node = formula.nodes[failed.where];
     const FaultText& text = fault_texts[static_cast<std::size_t>(failed.fault) - 1];
-    // An index out of range is wrong as a whole; an operator is wrong at its sign.
+    // For an index out of range the whole is marked; for an operator its sign.
     const bool is_index =
         failed.fault == Fault::negative_index || failed.fault == Fault::index_too_large;
     return formula_error(

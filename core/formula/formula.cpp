@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t most_threads = 1ull << 48;
 
-// The instructions that one access without a prefix becomes; patterned ones use its index.
+// The instructions of one access without a prefix; patterned ones use its index.
 struct OpParts {
     std::vector<AccessKind> patterned;  // on the access's own array
     bool second_load = false;           // a patterned load of a second array
@@ -81,7 +81,7 @@ class FormulaProgramBuilder {
     }
 
  private:
-    // Kernels of more code take long to compile.
+    // Kernels with more code take long to compile.
     std::string_view why_predicted_only() const {
         if (std::ranges::any_of(formula_->nodes,
                                 [](const Node& node) { return node.kind == NodeKind::lookup; }))
@@ -239,7 +239,7 @@ class FormulaProgramBuilder {
         return checked_.back();
     }
 
-    // One name is one array. C may see it at several widths: it counts in the smallest of them.
+    // One name is one array. C may access it at several widths: it counts in the smallest of them.
     std::uint32_t array_of(const std::string& name, std::uint32_t width, std::uint64_t elements,
                            const FormulaAccess& access) {
         elements = std::max<std::uint64_t>(elements, 1);  // an array that no thread touches
@@ -340,7 +340,7 @@ class ShapeCheck {
             return owner_of_rows(node) == owner && is_of_layers(node);
         });
     }
-    // All that is missing at once.
+    // Names all missing options at once.
     std::string hint() const {
         std::string options;
         if (is_missing(Owner::block) && has_rows(Owner::block))
@@ -359,7 +359,7 @@ class ShapeCheck {
     const LaunchShape& shape_;
 };
 
-// One of each declared array: numbers of those that hold none are not asked for.
+// One for each declared array: numbers of arrays without contents are not read.
 std::vector<LookupTable> tables_of(const FormulaContext& context) {
     std::vector<LookupTable> tables;
     for (const DeclaredArray& array : context.arrays) {

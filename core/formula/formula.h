@@ -15,11 +15,11 @@
 
 namespace coalprof {
 
-// An index of one array may reach this many bytes; no GPU of today has as much memory.
+// The highest offset in bytes of an index; no GPU of today has as much memory.
 inline constexpr std::uint64_t largest_formula_array_bytes = 1ull << 40;
 
 struct FormulaLaunch {
-    Op op = Op::load;  // for accesses that do not say load:, store:, ...
+    Op op = Op::load;  // for accesses without load:, store:, ...
     ElementType type = ElementType::f32;
     // The type that --size counts; none: elements of `type`, which accesses have that do not name
     // one.

@@ -27,7 +27,7 @@ std::optional<std::int64_t> integer_in(JsonView value) {
     return integer ? std::optional(*integer) : std::nullopt;
 }
 
-// As people call it.
+// The kind of a value in plain words.
 std::string_view kind_text(JsonView value) {
     if (integer_in(value)) return "an integer";
     if (value.kind() == JsonKind::null) return "null";
@@ -116,7 +116,7 @@ class FormulaFileReader {
         }
         return formulas;
     }
-    // No name stands twice.
+    // Throws where a name comes twice.
     template <typename Visit>
     void each_member(JsonView object, Visit visit) const {
         std::set<std::string_view> names;
@@ -300,7 +300,7 @@ class FormulaFileReader {
     }
 
     std::string_view text_;
-    mutable PlaceFinder places_;  // remembers how far it has read
+    mutable PlaceFinder places_;  // keeps the position of its last search
     std::string file_;
     mutable std::uint64_t values_ = 0;  // of all parameters of all formulas
 };

@@ -144,7 +144,7 @@ LaneKernel compiled_for(Vectors vectors) {
     return vectors == Vectors::avx2 ? wide<body> : body;
 }
 
-// make.operator()<form>(), of the form that is wanted.
+// make.operator()<form>(), for the operands' form.
 template <typename Make>
 LaneKernel of_form(OperandForm form, Make make) {
     switch (form) {

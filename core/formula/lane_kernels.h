@@ -24,11 +24,11 @@ struct LaneState {
     const Scope* scope;
 };
 
-// Does the step; answers whether it failed in some lane that its guard lets count. Steps that are
-// proven not to fail, or that are not asked to check, answer false.
+// Does the step; returns true if it failed in some lane that its guard includes. Steps that are
+// proven not to fail, or that are not asked to check, return false.
 using LaneKernel = bool (*)(const LaneStep& step, const LaneState& state);
 
-// Where an operand comes from: a register, or one number for all lanes.
+// The form of an operand: a register, or one number for all lanes.
 enum class OperandForm : std::uint8_t { registers, scalar_right, scalar_left };
 
 struct LaneStep {

@@ -10,8 +10,8 @@
 namespace coalprof {
 namespace {
 
-// A tree of depth d needs at most 4 d registers beside those of the variables: three operands and
-// a guard at each level.
+// A tree of depth d needs at most 4 d registers in addition to those of the variables: three
+// operands and a guard at each level.
 constexpr std::size_t most_registers = 4 * max_formula_depth + variable_count + 2;
 constexpr std::uint16_t always_guard = 0;  // a register of ones: every lane counts
 
@@ -282,7 +282,7 @@ struct Wanted {
     std::int64_t largest_index;   // negative: the index is not checked
 };
 
-// Answers whether an active lane's index is out of range.
+// Returns true if an active lane's index is out of range.
 [[gnu::always_inline]] inline bool hand_out(const Wanted& wanted, std::uint64_t* elements) {
     static_assert(idle_lane == ~Index{0}, "an idle lane is all ones, as index | ~active is");
     const bool checks = wanted.largest_index >= 0;

@@ -26,7 +26,7 @@ class LaneProgram {
                 Checking checking, std::int64_t largest_index, Vectors vectors = best_vectors());
 
     // elements[k] = the index in thread first + k, or idle_lane; 32 of them, those of threads
-    // beyond the launch meaningless. Answers whether some lane failed (never without checking),
+    // beyond the launch meaningless. Returns true if some lane failed (never without checking),
     // which may be one beyond the launch.
     bool run(std::uint64_t first, std::uint64_t* elements) const;
 

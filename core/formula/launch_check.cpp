@@ -102,7 +102,7 @@ class LaunchChecker {
         if (first.failed || period == threads) return extent_of(first);
 
         // Between the first and the last period every value moves evenly, so that the lowest, the
-        // highest and the first failure are in one of the two, or the failure between them.
+        // highest and the first failure are in one of the two, unless the failure is between them.
         const Found last = walk((periods - 1) * period, periods * period);
         if (last.failed) return extent_of(walk_failing_period(period, periods));
         const Found rest = walk(periods * period, threads);

@@ -1,6 +1,7 @@
-// Every index of a launch, checked before anything is launched: that no thread fails, how many take
-// part, and how far the array reaches. Formulas whose values all repeat are checked by their first
-// and last periods, so that 2^30 threads cost what 2^20 do; the others are walked.
+// Every index of a launch, checked before anything is launched: no thread may fail; the number of
+// active threads and the array's length are returned. Formulas whose values all repeat are checked
+// by their first and last periods, so that 2^30 threads cost as much as 2^20 do; the others are
+// walked.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +17,13 @@ struct LaunchExtent {
     std::uint64_t elements = 0;        // the highest index + 1; 0 when no thread takes part
 };
 
-// About how many warps check_launch() evaluates of an access; `facts` are those of the formula's
-// nodes in `scope`.
+// The number of warps of an access that check_launch() evaluates, about; `facts` are those of the
+// formula's nodes in `scope`.
 std::uint64_t warps_to_check(const FormulaAccess& access, const Scope& scope,
                              const std::vector<NodeFacts>& facts);
 
 // `facts` are those of formula.nodes in `scope`. Throws UsageError naming the first thread that
-// fails, with a caret under what fails: an overflow, a division by zero, an index that is negative
+// fails, with a caret under the failure: an overflow, a division by zero, an index that is negative
 // or above `largest_index`.
 LaunchExtent check_launch(const ParsedFormula& formula, const FormulaAccess& access,
                           const Scope& scope, const std::vector<NodeFacts>& facts,

@@ -17,7 +17,7 @@ bool implies(const NodeTree& next, const NodeTree& last) {
     const NodeKind kind = next.back().kind;
     const bool rises = kind == NodeKind::less || kind == NodeKind::less_equal;
     if (!rises && kind != NodeKind::greater && kind != NodeKind::greater_equal) return false;
-    // left = base + number, and all but the number is the same
+    // left = base + number, where only the number differs
     std::int64_t added[2] = {0, 0};
     std::vector<std::pair<NodeKind, std::int64_t>> rest[2];
     for (int which = 0; which < 2; ++which) {
@@ -44,9 +44,9 @@ struct FormulaReader::Loop {
     std::size_t guards = 0;
     std::size_t exits = 0;
     std::size_t variables = 0;
-    std::size_t below = 0;    // variables that were there before it
+    std::size_t below = 0;    // variables declared before it
     NodeTree last = {};       // of the last round
-    NodeTree condition = {};  // under which threads go on
+    NodeTree condition = {};  // for another round
     bool varies = false;      // threads make different numbers of rounds
 };
 
@@ -57,7 +57,7 @@ void FormulaReader::read_for() {
     advance();
     const std::size_t open = token_.at;
     if (!token_.is("("))
-        throw error(open, "expected '(' behind 'for'", "for (int k = 0; k < 16; ++k) a[i*16 + k];");
+        throw error(open, "expected '(' after 'for'", "for (int k = 0; k < 16; ++k) a[i*16 + k];");
     loop.body_at = end_of_group(open);
     advance();
     if (!token_.is(";")) {
@@ -81,7 +81,7 @@ void FormulaReader::read_while() {
     loop.begin = token_.at;
     advance();
     const std::size_t open = token_.at;
-    if (!token_.is("(")) throw error(open, "expected '(' behind 'while'", "while (i < n) { ... }");
+    if (!token_.is("(")) throw error(open, "expected '(' after 'while'", "while (i < n) { ... }");
     loop.below = variables_below();
     loop.test_at = open + 1;
     loop.body_at = end_of_group(open);
@@ -96,7 +96,7 @@ void FormulaReader::read_do() {
     loop.begins_untested = true;
     loop.below = variables_below();
     if (!token_.is("{"))
-        throw error(token_.at, "expected '{' behind 'do'", "do { ... } while (i < n);");
+        throw error(token_.at, "expected '{' after 'do'", "do { ... } while (i < n);");
     seek(end_of_group(token_.at));
     const std::size_t open = peek().at;
     if (!is_word("while") || !peek().is("("))
@@ -136,12 +136,13 @@ void FormulaReader::read_loop(Loop loop) {
     if (!loop.varies) return;
     for (ReadVariable& variable : variables_)
         if (variable.assigned_at > before && variable.value.is(Kind::number))
-            variable.value = data(loop.begin, loop.begin,
-                                  error(loop.begin,
-                                        fmt::format("what '{}' is behind the loop depends on the "
-                                                    "thread",
-                                                    shown(variable.name)),
-                                        "measure what follows in a formula of its own"));
+            variable.value =
+                data(loop.begin, loop.begin,
+                     error(loop.begin,
+                           fmt::format("the value of '{}' after the loop depends on the "
+                                       "thread",
+                                       shown(variable.name)),
+                           "measure the rest in a separate formula"));
 }
 
 // True if compilers know its number of rounds: the test names only what the loop declares.
@@ -157,7 +158,7 @@ bool FormulaReader::is_unrolled(const Loop& loop) const {
     return true;
 }
 
-// False: no thread makes it.
+// False: no thread executes it.
 bool FormulaReader::read_round(Loop& loop) {
     stop_if_asked();
     guards_.resize(loop.guards);
@@ -224,7 +225,7 @@ void FormulaReader::read_switch() {
             continue;
         }
         if (has_default)
-            throw error(token_.at, "a case stands behind 'default'", "let 'default' be the last");
+            throw error(token_.at, "a case follows 'default'", "let 'default' be the last");
         const std::size_t at = token_.at;
         has_default = is_word("default");
         advance();

@@ -55,8 +55,7 @@ class NoteWriter {
         if (active_.empty()) return std::move(notes_);
         const auto& nodes = formula_.formula().nodes;
         const std::vector<Term> terms = terms_of(nodes, formula_.access().index);
-        std::vector<Term> moving;  // terms that are the same in every lane decide where the warp
-                                   // starts
+        std::vector<Term> moving;  // the others decide where the warp starts
         for (const Term& term : terms)
             if (steps_of(values_of(term)).kind != LaneSteps::Kind::same) moving.push_back(term);
         if (terms.size() > 1)
@@ -137,8 +136,8 @@ class NoteWriter {
         notes_.push_back(fmt::format("{} {}.", whole, movement(steps)));
     }
 
-    // A warp that is otherwise contiguous pays for a start inside a sector; the constant part of
-    // the index is where that usually comes from.
+    // A warp that is otherwise contiguous pays for a start inside a sector, which usually comes
+    // from the constant part of the index.
     void note_start(const std::vector<Term>& terms) {
         const std::uint64_t start_bytes =
             static_cast<std::uint64_t>(index_.front()) * width_bytes_ % sector_bytes;

@@ -35,7 +35,7 @@ enum class Fault : std::uint8_t {
     shift_count,       // not 0 to 63
     bucket_count,      // hash(x, buckets) with fewer than one bucket
     misaligned,        // of an address: no multiple of the width
-    outside_table,     // an index that an array with contents does not have
+    outside_table,     // an index beyond the contents of an array
     negative_index,
     index_too_large,
 };
@@ -348,7 +348,7 @@ struct LogicalOr {
 
 template <typename... Operator>
 struct List {};
-// Those that evaluate all their operands.
+// Operators that evaluate all their operands.
 using Strict =
     List<Negate, Complement, LogicalNot, Absolute, Population, LeadingZeros, Reversed, Multiply,
          Add, Subtract, Divide, DivideExactly, Remainder, ShiftLeft, ShiftRight, Less, LessEqual,
@@ -361,7 +361,7 @@ inline constexpr bool can_overflow = requires(std::int64_t value) {
     Operator::failed(value, value, value);
 };
 
-// All that is written with a sign or called by a name, but ?: of three operands.
+// All operators and functions but ?:, which has three operands.
 inline constexpr auto operator_table = []<typename... Operator>(operators::List<Operator...>) {
     return std::array{Operator::info..., operators::LogicalAnd::info, operators::LogicalOr::info};
 }(operators::Strict{});

@@ -33,7 +33,7 @@ class PeriodSearch {
  private:
     // Divides the period by its prime factors as long as the access repeats that soon.
     void shorten(Sequence& best) {
-        std::uint64_t left = best.threads;  // without the factors that were tried
+        std::uint64_t left = best.threads;  // without the factors already tried
         for (std::uint64_t prime = 2; left > 1; ++prime) {
             if (prime * prime > left) prime = left;
             if (left % prime != 0) continue;
@@ -59,7 +59,7 @@ class PeriodSearch {
     }
 
     // The a with element(i + step) == element(i) + a for the first `count` threads i, idle lanes
-    // matching idle lanes; none where there is no such number.
+    // matching idle lanes; none: there is no such number.
     std::optional<std::int64_t> advance_over(std::uint64_t step, std::uint64_t count) {
         count = std::min(count, threads_ - step);
         std::optional<std::uint64_t> advance;

@@ -18,7 +18,7 @@ namespace {
 
 NodeId root_of(const NodeTree& tree) { return static_cast<NodeId>(tree.size() - 1); }
 
-// start + step * i, where the numbers of a file are that.
+// start + step * i, for files whose numbers are of this form.
 struct Progression {
     std::int64_t start = 0;
     std::int64_t step = 0;
@@ -270,7 +270,7 @@ void FormulaReader::finish_access(FormulaAccess access, const NodeTree& index, N
     formula_.accesses.push_back(std::move(access));
 }
 
-// Its place in the text, and of a place its array and type.
+// Its place in the text; for a place also its array and type.
 FormulaAccess FormulaReader::access_at(const ReadValue& value) const {
     FormulaAccess access;
     const bool has_index = value.index_begin != value.index_end;
@@ -322,7 +322,7 @@ bool FormulaReader::may_alias(std::string_view a, std::string_view b) const {
            !other->is_restrict;
 }
 
-// The guards that stand are those under which it is known.
+// It is known under the guards that are active now.
 void FormulaReader::remember(const ReadValue& place, ReadValue value) {
     if (is_dead()) return;
     std::vector<std::size_t> guards;

@@ -45,7 +45,7 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
         text.replace(at, from.size(), to);
 }
 
-// "cuda.atomic.add(h, i, 1)", and of two dimensions (h, (i, j), 1)
+// "cuda.atomic.add(h, i, 1)", in two dimensions (h, (i, j), 1)
 void write_atomics(std::string& text) {
     constexpr std::string_view begin = "cuda.atomic.";
     for (std::size_t at = text.find(begin); at != text.npos; at = text.find(begin, at + 1)) {
@@ -53,7 +53,7 @@ void write_atomics(std::string& text) {
         std::size_t close = open;
         for (int depth = 0; close < text.size(); ++close)
             if ((depth = depth_after({&text[close], 1}, depth)) == 0) break;
-        if (close >= text.size() || open == at + begin.size()) return;  // refused where it is read
+        if (close >= text.size() || open == at + begin.size()) return;  // refused when it is read
         std::string name = text.substr(at + begin.size(), open - at - begin.size());
         name.front() = static_cast<char>(name.front() - 'a' + 'A');
         std::vector<std::string> parts =
@@ -66,7 +66,7 @@ void write_atomics(std::string& text) {
     }
 }
 
-// Operators that are words, and Numba's names.
+// Operators written as words, and Numba's names.
 std::string expression_in_c(std::string text, const std::vector<DeclaredArray>& arrays) {
     write_atomics(text);
     for (const DeclaredArray& array : arrays)
@@ -217,7 +217,7 @@ class PythonReader {
 
     const std::vector<DeclaredArray>& arrays_;
     std::string code_;
-    std::vector<std::size_t> headers_;  // indents of those that are open
+    std::vector<std::size_t> headers_;  // of open headers
     std::set<std::string> known_;       // names that have a value
 };
 

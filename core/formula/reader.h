@@ -38,25 +38,25 @@ struct ReadValue {
     std::size_t end = 0;
 
     NodeTree tree = {};          // of a place or a pointer: units from the array's start; empty: 0
-    bool is_comparison = false;  // without parentheses around it
+    bool is_comparison = false;  // not in parentheses
     std::size_t sign_at = 0;     // of its operator
     Arithmetic arithmetic = Arithmetic::plain;
     bool wraps = false;  // the tree's low 32 bits are meant
 
-    std::shared_ptr<const UsageError> why = nullptr;  // said where a number is needed
+    std::shared_ptr<const UsageError> why = nullptr;  // thrown where a number is needed
     bool may_be_array = false;                        // undeclared
 
     std::string_view array = {};
     CTypeId type = CTypes::usual;  // of the place, of the pointer's target, of data if known
     std::uint64_t unit_bytes = 0;  // 0: an element of an undeclared array
-    std::size_t index_begin = 0;   // the text in the brackets, where there is one pair
+    std::size_t index_begin = 0;   // the text in the brackets, if there is one pair
     std::size_t index_end = 0;
 
     std::optional<std::size_t> atomic = std::nullopt;  // the access whose result it is
-    bool is_group = false;                             // of threads: the block, or
+    bool is_group = false;                             // a group of threads: the block, or
     std::shared_ptr<const NodeTree> tile = nullptr;    // a tile with that many values
-    bool is_copy = false;    // of a structure that a variable holds: stores to it stay there
-    std::uint16_t part = 0;  // of a structure that is moved in several
+    bool is_copy = false;    // a structure in a variable: stores to it stay there
+    std::uint16_t part = 0;  // of a structure that is moved in parts
 
     bool is(Kind wanted) const { return kind == wanted; }
 };
@@ -65,7 +65,7 @@ struct ReadVariable {
     std::string_view name;
     ReadValue value;
     CTypeId type = CTypes::none;  // none: as its value is
-    std::size_t guards = 0;       // that stood when it was declared
+    std::size_t guards = 0;       // open at its declaration
     std::size_t assigned_at = 0;  // counts assignments
 };
 
@@ -78,7 +78,7 @@ struct ReadArray {
     bool is_restrict = false;  // stores to other arrays do not change it
 };
 
-// A condition on the statements that are being read.
+// A condition on the statements being read.
 struct ReadGuard {
     NodeTree tree = {};
     std::shared_ptr<const UsageError> why = nullptr;  // it is not known
@@ -87,7 +87,7 @@ struct ReadGuard {
     std::size_t number = 0;
 };
 
-// Where threads leave: the condition under which they do, from the beginning on.
+// An exit of threads: the condition under which they leave, from the beginning on.
 struct ReadExit {
     enum class Of : std::uint8_t { function, loop, round } of = Of::function;
     std::size_t loop = 0;  // number of loops around it
@@ -279,7 +279,7 @@ class FormulaReader {
     void push_guard(ReadGuard guard);
     void apply_exits(std::size_t from);
     bool is_dead() const;
-    enum class Guards : std::uint8_t { all, of_loops_too, of_ifs };  // exits are of `all` alone
+    enum class Guards : std::uint8_t { all, of_loops_too, of_ifs };  // only `all` includes exits
     bool counts(const ReadGuard& guard, Guards which) const;
     NodeTree condition_from(std::size_t guard, Guards which) const;
     std::shared_ptr<const UsageError> doubt_from(std::size_t guard, Guards which) const;
@@ -340,10 +340,10 @@ class FormulaReader {
     std::size_t numbers_ = 0;
     mutable std::uint64_t walked_warps_ = 0;  // to decide whether a round has threads
     std::size_t implied_ = 0;                 // undeclared variables
-    std::size_t touched_ = 0;                 // loads that were read, repeated ones too
+    std::size_t touched_ = 0;                 // loads that were read, with repeated ones
     struct Left {
         std::size_t guards = 0;  // that are open at its beginning
-        bool is_switch = false;  // which `continue` goes on beyond
+        bool is_switch = false;  // `continue` leaves it, too
     };
     std::vector<Left> open_loops_;  // the first loops_ are open
     bool has_loops_ = false;

@@ -14,8 +14,8 @@ std::uint64_t value_in(const VariablePart& part, std::uint64_t counter) {
     return part.modulus ? value % *part.modulus : value;
 }
 
-// The number along one axis, of threads or blocks that are counted with x fastest. Along the last
-// axis that there is, nothing wraps around.
+// The number along one axis, for threads or blocks that are counted with x fastest. Nothing wraps
+// around along the last axis.
 VariablePart along_x(Numbering counter, const Dimensions& shape) {
     if (shape.is_flat()) return {.counter = counter};
     return {.counter = counter, .modulus = shape.x};

@@ -51,7 +51,7 @@ struct VariablePart {
 };
 VariablePart part_of(Variable variable, const Scope& scope);
 
-// Its value in one thread (any thread, for a uniform one).
+// Its value in one thread (any thread for a uniform one).
 std::int64_t value_of(Variable variable, const Scope& scope, std::uint64_t thread);
 
 // Its lowest and highest value in the launch.

@@ -149,13 +149,13 @@ std::optional<U64> Division::step(const ValueRange& x, const ValueRange& b) {
 std::optional<U64> ShiftLeft::step(const ValueRange&, const ValueRange& b) {
     return is_count(b) ? std::optional<U64>(1) : std::nullopt;
 }
-// It rounds down for negative numbers too: no condition on the sign.
+// It rounds down for negative numbers too, so the sign does not matter.
 std::optional<U64> ShiftRight::step(const ValueRange&, const ValueRange& b) {
     return is_count(b) ? std::optional(U64{1} << b.low) : std::nullopt;
 }
 
-// A mask below 2^k leaves the bits above alone, and so does one that is all ones above its low k
-// bits: x may move by 2^k.
+// A mask below 2^k leaves the bits above unchanged, and so does one that is all ones above its low
+// k bits: x may move by 2^k.
 std::optional<U64> Bitwise::step(const ValueRange&, const ValueRange& mask) {
     if (mask.low < 0 && mask.high >= 0) return std::nullopt;
     return U64{1} << std::bit_width(bits(mask.low < 0 ? ~mask.low : mask.high));
@@ -171,7 +171,8 @@ std::optional<Sequence> sequence_of(Variable variable, const Scope& scope) {
     std::uint64_t rises = part.divisor * (part.counter == Counter::block ? scope.block : 1);
     std::uint64_t restarts = part.modulus ? rises * *part.modulus : scope.threads;
     if (part.counter == Counter::thread_in_block && scope.block < scope.threads) {
-        // A block that ends within a round begins the next one anew, as one in a partial warp does.
+        // A block that ends within a round starts it anew in the next one, as a block with a
+        // partial warp does.
         const bool is_whole = part.modulus && scope.block % restarts == 0;
         if (!is_whole) restarts = scope.block;
     }

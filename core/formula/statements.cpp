@@ -399,7 +399,7 @@ void FormulaReader::read_instruction() {
     if (formula_.accesses.size() != accesses && value.is(Kind::data))
         throw error(operand_at, "an instruction is one access",
                     "the value that is read does not matter here: write only the index, and "
-                    "further accesses behind ;");
+                    "further accesses after ;");
     if (value.is(Kind::data) || (value.is(Kind::pointer) && value.why)) throw *value.why;
     FormulaAccess access = access_at(value);
     access.kind = prefix.kind;
@@ -474,7 +474,7 @@ void FormulaReader::require_conditions_behind_if() const {
             formula_.accesses[k + 1 < formula_.accesses.size() ? k + 1 : 0];
         const std::string_view test = text_between(access.begin, access.end);
         throw error(access.begin, fmt::format("'{}' is a condition, and no index", shown(test)),
-                    fmt::format("a condition stands behind its access: {} if {}",
+                    fmt::format("a condition follows its access: {} if {}",
                                 shown(text_between(other.begin, other.end)), shown(test)));
     }
 }

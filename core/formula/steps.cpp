@@ -18,7 +18,7 @@ std::vector<std::int64_t> differences_of(std::span<const std::int64_t> values) {
 LaneSteps steps_of(std::span<const std::int64_t> values) {
     const std::vector<std::int64_t> differences = differences_of(values);
     if (differences.empty()) return {};
-    // The usual step is the most frequent one; the others must be one and the same.
+    // The usual step is the most frequent one; all others must be equal.
     std::vector<std::int64_t> sorted = differences;
     std::sort(sorted.begin(), sorted.end());
     LaneSteps steps;
@@ -45,7 +45,7 @@ LaneSteps steps_of(std::span<const std::int64_t> values) {
     }
     steps.at = jumps.front();
     if (jumps.size() == 1) {
-        // In the middle of the warp one jump looks like a group of 16; it is one either way.
+        // In the middle of the warp one jump looks like a group of 16, which is the same.
         steps.group = steps.at + 1;
         const bool is_half = values.size() == 2 * std::size_t{steps.group};
         steps.kind = LaneSteps::Kind::one_jump;

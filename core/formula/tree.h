@@ -65,7 +65,7 @@ struct Node {
     std::uint16_t at = 0;  // of its operator, where a caret belongs
     NodeId first = 0;      // its subtree is the nodes first .. its own
     std::array<NodeId, 3> children{};
-    std::int64_t value = 0;  // of a literal; which parameter, Variable or table
+    std::int64_t value = 0;  // of a literal; else number of the parameter, Variable or table
 };
 
 // True if both trees mean the same, wherever they are in the text.
@@ -90,25 +90,25 @@ struct FormulaAccess {
     std::optional<ElementType> type;  // none: --type decides
     std::string array = "a";
     NodeId index = 0;
-    std::optional<NodeId> condition;  // lanes where it is zero take no part
+    std::optional<NodeId> condition;  // lanes where it is zero are idle
     std::uint16_t begin = 0;          // its text, prefix included: [begin, end)
     std::uint16_t end = 0;
     std::uint16_t index_begin = 0;  // the index within it; the same twice: i, not written
     std::uint16_t index_end = 0;
-    bool is_written_whole = false;      // that is all of it: *(p + i), a[j][i], p[i].x
+    bool is_written_whole = false;      // the text of the whole: *(p + i), a[j][i], p[i].x
     std::uint16_t condition_begin = 0;  // "if ..." after it, where that was written
     std::uint16_t part = 0;             // of a structure that is moved in several
-    std::uint32_t site = 0;  // which of the text's accesses: rounds of a loop have it in common
+    std::uint32_t site = 0;  // number of the access in the text, shared by the rounds of a loop
     bool is_bare_comparison = false;
-    bool has_c_type = false;  // C says its type: an array may be seen at several widths
+    bool has_c_type = false;  // C gives its type: an array may have several widths
 };
 
 // An array that was declared beside the formula: --array.
 struct DeclaredArray {
     std::string name;
     std::optional<ElementType> type;     // none: --type's, or
-    std::string structure;               // that of this name
-    std::vector<std::uint64_t> extents;  // empty: one, as long as it must be
+    std::string structure;               // the structure of this name
+    std::vector<std::uint64_t> extents;  // empty: one, as long as needed
     // Its content, where its values make indices: numbers from a file, or a rule.
     std::shared_ptr<const std::vector<std::int64_t>> values;
     enum class Rule : std::uint8_t { none, zeros, iota, random } rule = Rule::none;

@@ -108,7 +108,7 @@ bool UserFormula::divides_at_length(const Node& node) const {
     return !number || *number <= 0 || !std::has_single_bit(static_cast<std::uint64_t>(*number));
 }
 
-// The instruction of an access adds it to the address.
+// An access's instruction includes the addition to the address.
 bool UserFormula::adds_a_number(const Node& node) const {
     return (node.kind == NodeKind::add || node.kind == NodeKind::subtract) &&
            number_of(formula_->nodes[node.children[1]]);
@@ -121,7 +121,7 @@ bool UserFormula::divides() const {
            }) != 0;
 }
 
-// By the trees: of the rounds of a loop each is compared with each.
+// Compares the trees: each round of a loop is compared with each other one.
 bool UserFormula::is_same_as(const CustomFormula& custom) const {
     const auto* other = dynamic_cast<const UserFormula*>(&custom);
     if (other == nullptr || access_.condition.has_value() != other->access_.condition.has_value())

@@ -1,5 +1,5 @@
-// One access of a user's formula in one launch, as the rest of the program knows index formulas:
-// the model evaluates it, the kernels get its source.
+// One access of a user's formula in one launch, as a custom index formula: the model evaluates it,
+// the kernels get its source.
 #pragma once
 
 #include <cstdint>

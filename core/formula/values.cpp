@@ -45,14 +45,14 @@ bool is_plainly_positive(const NodeTree& tree) {
 bool is_of_bits(NodeKind kind) {
     return kind == NodeKind::bit_and || kind == NodeKind::bit_or || kind == NodeKind::bit_xor;
 }
-// Whose low 32 bits follow from those of the operands.
+// True if the result's low 32 bits follow from those of the operands.
 bool keeps_low_bits(NodeKind kind) {
     return kind == NodeKind::add || kind == NodeKind::subtract || kind == NodeKind::multiply ||
            kind == NodeKind::shift_left || kind == NodeKind::negate ||
            kind == NodeKind::complement || is_of_bits(kind);
 }
 
-// The subtree of a root's operand, numbered for itself.
+// The subtree of a root's operand, numbered from 0.
 NodeTree operand_of(const NodeTree& tree, std::size_t which) {
     const NodeId root = tree.back().children[which];
     const NodeId first = tree[root].first;
@@ -167,7 +167,7 @@ NodeTree FormulaReader::masked(const NodeTree& tree, std::uint32_t bits) const {
     return with_number(NodeKind::bit_and, tree, (std::int64_t{1} << bits) - 1);
 }
 
-// tree / divisor where the text shows that nothing remains.
+// tree / divisor where the text shows that the remainder is 0.
 std::optional<NodeTree> FormulaReader::exact_quotient(const NodeTree& tree,
                                                       std::int64_t divisor) const {
     const Node& root = tree.back();
@@ -298,7 +298,7 @@ ReadValue FormulaReader::arithmetic(const OperatorInfo& info, std::size_t at, co
     return result;
 }
 
-// Accesses under one `if` have it in common.
+// Accesses under one `if` share its node.
 NodeId FormulaReader::condition_node(const NodeTree& condition) {
     const auto root = static_cast<NodeId>(condition.size() - 1);
     for (auto other = formula_.accesses.rbegin(); other != formula_.accesses.rend(); ++other)

@@ -15,7 +15,7 @@ namespace {
 
 struct VariableName {
     std::string_view own;
-    std::string_view cuda = {};  // in a kernel's source: an index can be pasted as it stands
+    std::string_view cuda = {};  // its spelling in kernels, for pasted text
 };
 constexpr std::array<VariableName, variable_count> variable_names{{
     // in the order of Variable

@@ -69,10 +69,10 @@ std::size_t same_bytes(std::string_view a, std::string_view b) {
     return same;
 }
 
-// The four hexadecimal digits of \uXXXX, which are taken off.
+// Takes the four hexadecimal digits of \uXXXX off the text.
 std::uint32_t take_unit(std::string_view& text) {
     const ReadNumber unit = read_digits(text.substr(0, 4), 16);
-    if (unit.length != 4) fail("four hexadecimal digits are missing behind \\u");
+    if (unit.length != 4) fail("four hexadecimal digits are missing after \\u");
     text.remove_prefix(4);
     return static_cast<std::uint32_t>(unit.value);
 }
@@ -97,7 +97,7 @@ void decode(std::string_view text, std::string& into) {
         into += text.substr(0, plain);
         text.remove_prefix(plain);
         if (text.empty()) return;
-        const char kind = text[1];  // the scanner saw to it that there is one
+        const char kind = text[1];  // the scanner has checked that it exists
         text.remove_prefix(2);
         if (kind == 'u')
             append_utf8(into, take_code(text));
@@ -299,7 +299,7 @@ class JsonStream::Reader {
     static constexpr std::size_t most_members = 16;
     static constexpr std::size_t most_member_bytes = 1 << 16;
 
-    // The one that begins here, in an object that is an item. None: it is not kept.
+    // The member of an item that begins here. None: it is not kept.
     Member* member_here() {
         if (has_comments_ || tree.depth() != items_depth_ + 1 ||
             !tree.open(items_depth_).is_object())
@@ -314,7 +314,7 @@ class JsonStream::Reader {
         member.depth = tree.depth();
         return &member;
     }
-    // Opens it. Answers whether some of it, or all, is read by that.
+    // Opens it. Returns true if that reads some of it, or all.
     bool open_member(Member& member, bool is_object) {
         const std::string_view rest = input.rest();
         const std::uint64_t begin = input.bytes();
@@ -336,7 +336,7 @@ class JsonStream::Reader {
             member.misses = 0;
         else
             ++member.misses;
-        // One that is another each time is looked at now and then.
+        // One that always differs is tried only now and then.
         constexpr std::uint32_t patience = 8;
         constexpr std::uint32_t pause = 64;
         if (member.misses < patience || member.misses % pause == 0) {
@@ -351,7 +351,7 @@ class JsonStream::Reader {
     void note_item() {
         kept_items_.push_back({static_cast<std::size_t>(input.bytes() - kept_begin_), tree.mark()});
     }
-    // All of it was read.
+    // The whole member was read.
     void keep_member() {
         Member& member = *std::exchange(kept_, nullptr);
         const std::string_view bytes = input.since(kept_begin_);
@@ -380,7 +380,6 @@ class JsonStream::Reader {
         }
     }
 
-    // The next byte that is no blank.
     char next_byte() {
         if (!skip_to_value(values_are_lines)) throw Broken{Step::cut, {}};
         if (values_are_lines && input.here() == '\n') fail("the line ends within a value");
@@ -455,10 +454,10 @@ class JsonStream::Reader {
         if (next_byte() != '"') fail("a name in quotes is missing");
         tree.set_name_place(input.bytes());
         need(tree.put_name(read_text()));
-        if (next_byte() != ':') fail("a colon is missing behind a name");
+        if (next_byte() != ':') fail("a colon is missing after a name");
         input.advance();
     }
-    // Text in quotes, good until the next is read.
+    // Text in quotes, valid until the next is read.
     std::string_view read_text() {
         input.begin_token();
         input.advance();
@@ -533,7 +532,7 @@ class JsonStream::Reader {
     bool values_are_lines = false;
     bool has_comments_ = false;
     std::vector<Member> members_;
-    Member* kept_ = nullptr;  // the one that is read, where it will be kept
+    Member* kept_ = nullptr;  // the one being read, in its place
     std::uint64_t kept_begin_ = 0;
     std::vector<Member::Item> kept_items_;
     std::uint32_t contents_ = 0;

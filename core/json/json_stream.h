@@ -17,11 +17,11 @@ namespace coalprof {
 
 class JsonStream {
  public:
-    // `so_far` is the value that is being read, as far as it is known.
+    // `so_far` is the value being read, as far as it is known.
     using OnItem = std::function<void(JsonView so_far, JsonView item)>;
 
     // `source` must outlive this. The list that is streamed is the member `streamed` of an object;
-    // none is without `on_item`.
+    // without `on_item` none is.
     explicit JsonStream(ByteSource& source, std::string_view streamed = {}, OnItem on_item = {});
     ~JsonStream();
     JsonStream(const JsonStream&) = delete;
@@ -29,7 +29,7 @@ class JsonStream {
 
     enum class Step {
         value,  // one was read: value()
-        end,    // of the input; nothing but blanks was left
+        end,    // of the input, after blanks only
         cut,    // the input ends within a value
         wrong,  // no JSON, or too large: see problem()
     };
@@ -37,16 +37,16 @@ class JsonStream {
     // The value; if it is cut or wrong, as far as it was read.
     JsonView value() const;
     const std::string& problem() const { return problem_; }
-    // Where the reading stands: the line, from 1, and the bytes before.
+    // The position of the reader: the line, from 1, and the bytes before.
     std::uint64_t line() const;
     std::uint64_t bytes() const;
 
-    // Before the first: as people write it, with comments, // to the end of the line and /* */.
-    // Values then have places (JsonView::at()); none is streamed.
+    // Before the first: accepts comments, // to the end of the line and /* */. Values then have
+    // places (JsonView::at()); none is streamed.
     void is_written_by_hand();
     // From here on each line holds one value: an error in one ends with its line.
     void values_are_lines();
-    // Goes on at the end of the line.
+    // Continues at the end of the line.
     void skip_line();
 
  private:

@@ -1,5 +1,5 @@
-// A JSON value as a tree that is filled again and again: its nodes lie in one block and its text in
-// another, so that a point after the other costs no allocation.
+// A JSON value as a tree that is filled again and again: its nodes are in one block and its text in
+// another, so that points cost no allocation.
 #pragma once
 
 #include <cstddef>
@@ -24,14 +24,14 @@ enum class JsonKind : std::uint8_t { null, flag, integer, natural, real, text, l
 
 class JsonTree;
 
-// One value of a tree. Good until the tree grows or is cleared.
+// One value of a tree. Valid until the tree grows or is cleared.
 class JsonView {
  public:
     inline JsonKind kind() const;
     bool is_object() const { return kind() == JsonKind::object; }
     bool is_list() const { return kind() == JsonKind::list; }
     bool is_null() const { return kind() == JsonKind::null; }
-    // In the object that holds it; empty in a list.
+    // Its name in the object that holds it; empty in a list.
     inline std::string_view name() const;
 
     // Its text, if it is a string.
@@ -49,7 +49,7 @@ class JsonView {
     std::size_t at() const;
     std::size_t name_at() const;
 
-    // Lists and objects of one number stood byte for byte the same in the input. 0: not known.
+    // Lists and objects of one number were byte for byte the same in the input. 0: not known.
     inline std::uint32_t content() const;
 
     // Its items, or its members.
@@ -72,9 +72,9 @@ class JsonTree {
     void keep_places() { keeps_places_ = true; }
     void set_place(std::uint64_t at) { place_.value = static_cast<std::uint32_t>(at); }
     void set_name_place(std::uint64_t at) { place_.name = static_cast<std::uint32_t>(at); }
-    // The value as far as it is there; the tree must not be empty.
+    // The value so far; the tree must not be empty.
     JsonView root() const { return {*this, 0}; }
-    // Lists and objects that are open.
+    // The number of open lists and objects.
     std::size_t depth() const { return open_.size(); }
     // The open list or object at this depth, from 0.
     JsonView open(std::size_t depth) const { return {*this, open_[depth].node}; }
@@ -82,7 +82,7 @@ class JsonTree {
     JsonView last() const { return {*this, last_}; }
 
     // Each adds one value: an item, or the member of the name that was put before it. False where
-    // the tree is as large as it may be.
+    // the tree has reached its limits.
     bool add(std::nullptr_t);
     bool add(bool flag);
     bool add(std::int64_t number);
@@ -93,7 +93,7 @@ class JsonTree {
     bool open_list();
     bool put_name(std::string_view name);
     void close();
-    // Drops the items of the list that is open, and all that they hold.
+    // Drops the items of the open list, with their content.
     void drop_items();
 
     // The size of the list or object that was opened last.
@@ -103,10 +103,10 @@ class JsonTree {
         std::uint32_t last = 0;  // its last item, counted from it
     };
     Mark mark() const;
-    // The name that was put, of the value that comes next.
+    // The name put for the next value.
     std::string_view name_to_come() const { return view(name_); }
-    // Keeps all that it holds, for repeat() into another one that was opened and is empty; up to
-    // `mark`. False where the tree is as large as it may be.
+    // Keeps the content, up to `mark`, for repeat() into another, empty one. False where the tree
+    // has reached its limits.
     class Kept;
     void keep_open(Kept& kept) const;
     bool repeat(const Kept& kept, const Mark& mark);
@@ -196,7 +196,7 @@ class JsonView::Iterator {
     JsonView at_;
 };
 
-// Asked some hundred times for every point of a file.
+// Called some hundred times for every point of a file.
 inline JsonKind JsonView::kind() const { return tree_->nodes_[node_].kind; }
 inline std::string_view JsonView::name() const { return tree_->view(tree_->nodes_[node_].name); }
 

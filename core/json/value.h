@@ -1,4 +1,4 @@
-// A small value without parts, as heads and parameters hold it: text, a number, a flag or nothing.
+// A small value without parts, for heads and parameters: text, a number, a flag or nothing.
 #pragma once
 
 #include <concepts>
@@ -44,14 +44,14 @@ using NamedValues = std::vector<std::pair<std::string, Value>>;
 // The value of this name; nullptr: none. `hint` is its usual position.
 const Value* find_value(const NamedValues& values, std::string_view name, std::size_t hint = 0);
 
-// Text and integers as they are typed, as in the names of points; anything else is empty.
+// Text and integers as typed, as in the names of points; anything else is empty.
 std::string text_of(const Value& value);
 // "dlcm ca, carveout prefer-l1"; values without a text are left out.
 std::string text_of(const NamedValues& values);
 // The text of the value of this name; empty where there is none.
 std::string text_of(const NamedValues& values, std::string_view name);
 
-// The number that a value is; none: it is none, or nullptr.
+// The value as a number; none for other values and nullptr.
 std::optional<double> number_of(const Value* value);
 
 }  // namespace coalprof

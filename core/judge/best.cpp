@@ -46,7 +46,7 @@ std::string distance_text(double ratio) {
 
 constexpr std::size_t most_told = 4;  // names in one list
 
-// A combination that has a number at each of its points.
+// A combination with a number at each of its points.
 struct Contender {
     const std::string* name;
     const NamedValues* values;
@@ -132,7 +132,7 @@ class BestRanking {
                                                       : "the best is " + best.text());
     }
 
-    // A launch that is too small seems fast: that comes first.
+    // A launch that is too small seems fast, so its size comes first.
     std::string text_with_work() const {
         const std::string work = text_of_work();
         if (work.empty()) return text();
@@ -228,7 +228,7 @@ class BestRanking {
         return told == end - begin ? names
                                    : fmt::format("{}{}{} more", names, between, end - begin - told);
     }
-    // A contender with its equals, their number, and how far it is from the best.
+    // A contender with its equals, their number, and its distance from the best.
     std::string told(std::size_t begin) const {
         return fmt::format("{}: {}{}", names(begin, end_of_equals(begin)),
                            number_text(counter_, all_[begin].mean.middle),
@@ -269,7 +269,7 @@ void BestSink::begin(const ResultHead& head) {
 void BestSink::require_counter(const Point& point) const {
     const bool is_known = is_present(point.predicted[counter_]) ||
                           (point.measured && is_present((*point.measured)[counter_]));
-    // Points that do different things have different counters.
+    // Points with different accesses have different counters.
     const bool are_alike = !find_value(point.parameters, "op") &&
                            !find_value(point.parameters, "formula") &&
                            !find_value(point.parameters, "variant");
@@ -395,7 +395,7 @@ Verdict BestSink::verdict() const {
 
 void BestSink::finish(const ResultTail& tail) {
     ResultTail with_verdict = tail;
-    // A saved result may have it already.
+    // A saved result may have a verdict already.
     if (!combinations_.all.empty())
         if (Verdict own = verdict();
             std::ranges::find(tail.verdicts, own.text, &Verdict::text) == tail.verdicts.end())

@@ -63,18 +63,18 @@ class BestSink : public ResultSink {
     bool has_grid_ = false;  // of the whole sweep
     bool is_first_ = true;
     bool was_there_ = false;
-    Candidates combinations_;  // of everything but the parameter
+    Candidates combinations_;  // of everything except the parameter
     Candidates values_;        // of the parameter, while nothing else varies
 };
 
-// Holds the points back and passes them on in order: of a counter the best first, of a parameter
+// Holds the points back and passes them on in order: for a counter the best first, for a parameter
 // the smallest. Those without a value come last.
 class SortedSink : public ResultSink {
  public:
     // `key` as typed, perhaps followed by :asc or :desc. Throws UsageError.
     SortedSink(ResultSink& next, const std::string& key);
     void begin(const ResultHead& head) override;
-    // Throws UsageError where the first point has no such parameter, and there is no such counter.
+    // Throws UsageError where the first point has no such parameter and no such counter exists.
     void point(const Point& point) override;
     void finish(const ResultTail& tail) override;
 

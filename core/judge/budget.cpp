@@ -36,8 +36,8 @@ constexpr std::string_view verdict_parameter = "verdict";
 constexpr std::size_t most_budget_bytes = 4096;
 constexpr std::size_t most_budgets = 1000;
 constexpr std::size_t most_kept_of_all = 100'000;  // findings of all budgets together
-constexpr std::size_t most_values = 5;             // that points have, named where none fits
-constexpr std::size_t most_names = 1000;           // of parameters that are remembered
+constexpr std::size_t most_values = 5;             // named where none fits
+constexpr std::size_t most_names = 1000;           // of parameters, for messages
 
 struct Sign {
     std::string_view text;
@@ -76,7 +76,7 @@ bool is_word_char(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-// Values are typed with or without the blanks that results have.
+// Values may be typed without the blanks that results have.
 std::string without_blanks(std::string_view text) {
     std::string bare(text);
     std::erase_if(bare, [](char c) { return c == ' ' || c == '\t'; });
@@ -134,7 +134,7 @@ class BudgetParser {
         if (budget.terms.empty())
             value_.refuse(begin, unknown_counter("counter", word), hint_for_counter(word));
     }
-    // "load_sectors", or "sectors" for those of each operation; none: there is no such counter.
+    // "load_sectors", or "sectors" for those of each operation; none: unknown.
     static std::vector<Counter> counters_of(std::string_view word) {
         if (const auto counter = find_counter(word)) return {*counter};
         std::vector<Counter> each;
@@ -245,7 +245,7 @@ class BudgetParser {
     bool is_quote_next() const {
         return at_ < value_.text.size() && (value_.text[at_] == '"' || value_.text[at_] == '\'');
     }
-    // "i*2", 'a<1, 2>': several between commas.
+    // 'i*2', 'a<1, 2>': several between commas.
     void read_quoted(BudgetCondition& condition) {
         condition.is_quoted = true;
         do {
@@ -258,7 +258,7 @@ class BudgetParser {
         } while (at_ < value_.text.size() && value_.text[at_] == ',' && ++at_);
     }
     // Reads up to "and" or the end, and stops before a word with "=": that may be the next
-    // condition, whose "and" was forgotten.
+    // condition after a forgotten "and".
     std::string_view read_plain_words() {
         const std::size_t begin = at_;
         const auto to_blank = [&] {
@@ -280,7 +280,7 @@ class BudgetParser {
         return words.find_first_not_of("0123456789.,:*-") == words.npos &&
                words.find_first_of("0123456789") != words.npos;
     }
-    // "name=a,array=b" would pass for any name that is a. Points are called "k=0", so that a first
+    // "name=a,array=b" would accept any name that is a. Points are called "k=0", so that a first
     // value may have a key, and others the same one.
     void refuse_joined_conditions(std::string_view name, std::string_view words,
                                   std::size_t words_at) const {
@@ -296,7 +296,7 @@ class BudgetParser {
             at = end + 1;
         }
     }
-    // "array" in "array=b"; empty: it is a plain value.
+    // "array" in "array=b"; empty: a plain value.
     static std::string_view key_in(std::string_view word) {
         const std::size_t end = std::min(word.find('='), word.size());
         const std::string_view key = word.substr(0, end);
@@ -348,7 +348,7 @@ bool matches(std::string_view pattern, std::string_view text) {
     return pattern.find_first_not_of('*', p) == pattern.npos;
 }
 
-// `text`: of the value, made where it is needed.
+// `text`: of the value, made on demand.
 bool allows(const BudgetCondition& condition, const Value& value, std::string& text) {
     if (const auto* number = std::get_if<std::int64_t>(&value); number && condition.numbers)
         return condition.numbers->contains(static_cast<std::uint64_t>(*number));
@@ -434,7 +434,7 @@ BudgetJudge::BudgetJudge(std::vector<Budget> budgets, ResultSink* next)
     }
 }
 
-// Whoever wants no more of the points still gets the exit code.
+// A `next` that wants no more points still gets the exit code.
 template <typename Work>
 void BudgetJudge::hand_on(Work work) {
     if (!next_) return;
@@ -478,7 +478,7 @@ void BudgetJudge::look_at_failure(const Point& point) {
 // Judges the whole point, or one of its instructions.
 void BudgetJudge::judge_all(const Point& point, const InstructionResult* instruction) {
     const auto concerns = [&](const Budget& budget) {
-        // Points of a kernel's lines are single instructions themselves.
+        // Points of a kernel's lines are single instructions already.
         return budget.is_of_instructions() ? instruction || find_value(point.parameters, "array")
                                            : !instruction;
     };
@@ -512,7 +512,7 @@ void BudgetJudge::judge_point(std::size_t budget, const Point& point,
         lines_[budget][text_of(*kernel)] |= is_broken;
 }
 
-// A kernel counts where none of its lines was judged, and where it alone breaks the budget.
+// A kernel counts if none of its lines was judged, and if it alone breaks the budget.
 void BudgetJudge::add_kernels() {
     for (const KernelCase& kernel : kernels_) {
         const auto line = lines_[kernel.budget].find(kernel.kernel);
@@ -540,7 +540,7 @@ void BudgetJudge::look_up_facts(const Point& point, const InstructionResult* ins
     for (Fact& fact : asked_) {
         fact.value = instruction ? find_value(of_instruction_, fact.name) : nullptr;
         if (!fact.value) fact.value = find_value(point.parameters, fact.name);
-        // A formula's --name is its `formula` in results.
+        // A formula's --name is `formula` in results.
         if (!fact.value && fact.name == "name") {
             fact.value = find_value(point.parameters, "formula");
             fact.other = fact.value ? &name_ : nullptr;
@@ -613,7 +613,7 @@ std::string BudgetJudge::why_nowhere(std::size_t budget) const {
 
 namespace {
 
-// Readings that a budget is about: one side of a point or of one of its instructions.
+// The readings that a budget limits: one side of a point or of one of its instructions.
 struct Side {
     const Readings* readings;
     std::string_view name;
@@ -683,7 +683,7 @@ void BudgetJudge::judge(const Budget& budget, const BudgetTerm& term, const Poin
     if (has_numbers && is_kept(budget.relation, value, limit)) return found.hold();
     const auto [low, high] = std::minmax(value, limit);
     const double weight = low > 0 ? high / low : std::numeric_limits<double>::infinity();
-    // Most findings of a budget that everything breaks are counted only.
+    // If everything breaks a budget, most findings are only counted.
     if (has_numbers && !found.keeps(Kind::broken, weight)) return found.count_only(Kind::broken);
     GateFinding finding{
         .kind = Kind::missing,

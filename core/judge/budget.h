@@ -20,9 +20,9 @@
 
 namespace coalprof {
 
-enum class BudgetSide : std::uint8_t { best, predicted, measured };  // best: measured where it is
+enum class BudgetSide : std::uint8_t { best, predicted, measured };  // best: measured if available
 
-// Where a budget holds: a fact of the point or of its sweep, and the values that it may have. With
+// The condition of a budget: a fact of the point or of its sweep, and its allowed values. With
 // `array` or `index` it holds for single instructions of a point.
 struct BudgetCondition {
     std::string name;                   // "stride", "dlcm", "pattern", "name"
@@ -43,7 +43,7 @@ struct Budget {
     std::string text;  // as it was typed
     BudgetSide side = BudgetSide::best;
     std::string word = {};               // of the counter, as it was typed
-    std::vector<BudgetTerm> terms = {};  // several: "sectors", of each operation that there is
+    std::vector<BudgetTerm> terms = {};  // several: "sectors", one for each operation
     Relation relation = Relation::at_most;
     double limit = 0;
     std::vector<BudgetCondition> conditions = {};
@@ -51,7 +51,7 @@ struct Budget {
     bool is_of_instructions() const;
 };
 
-// Throws UsageError with the place; `option` names where the text stands: "--budget",
+// Throws UsageError with the place; `option` names the source of the text: "--budget",
 // "budgets.txt:3".
 Budget parse_budget(std::string_view text, std::string_view option = "--budget");
 // One budget a line; # begins a comment. Throws Error, UsageError with file and line.
@@ -65,19 +65,19 @@ class BudgetJudge : public ResultSink {
     void point(const Point& point) override;
     void finish(const ResultTail& tail) override;
 
-    // A budget that no point had a number for is missing: that is no success.
+    // A budget without any point that has its number is missing, which is no success.
     GateReport report() &&;
 
  private:
-    // Values that the points had where a condition asked, to say which one no point fulfils.
+    // Values at the points by condition, to report one that no point fulfils.
     struct Seen {
         bool is_kept = false;                  // by some point
-        std::vector<std::string> values = {};  // different ones, the first few
+        std::vector<std::string> values = {};  // the first few different ones
         bool has_more = false;
     };
     template <typename Work>
     void hand_on(Work work);
-    // A fact that conditions ask of points, looked up once however many ask.
+    // A fact that conditions use, looked up once for all of them.
     struct Fact {
         std::string name;
         const Value* value = nullptr;  // of the point that is judged
@@ -106,18 +106,18 @@ class BudgetJudge : public ResultSink {
 
     std::vector<Budget> budgets_;
     ResultSink* next_;
-    NamedValues facts_;  // of the head, that conditions may ask for
+    NamedValues facts_;  // of the head, for conditions
     std::vector<Fact> asked_;
-    std::vector<std::vector<std::size_t>> asks_;  // of each budget's conditions, in asked_
+    std::vector<std::vector<std::size_t>> asks_;  // by budget: its conditions, in asked_
     Value name_;                                  // of the point that is judged
-    NamedValues of_instruction_;                  // of that which is judged
-    std::vector<std::vector<Seen>> seen_;         // of each budget's conditions
-    std::vector<bool> has_point_;     // for each budget: that fulfils all its conditions
-    std::vector<std::string> names_;  // of parameters that points had
+    NamedValues of_instruction_;                  // of the instruction that is judged
+    std::vector<std::vector<Seen>> seen_;         // by budget and condition
+    std::vector<bool> has_point_;                 // by budget: some point fulfils all conditions
+    std::vector<std::string> names_;              // of the points' parameters
     bool has_instructions_ = false;
     std::vector<KernelCase> kernels_;
-    std::vector<std::map<std::string, bool>> lines_;  // of each budget by kernel: one is broken
-    std::string formulas_file_;                       // where the formulas of the result stand
+    std::vector<std::map<std::string, bool>> lines_;  // by budget and kernel: one is broken
+    std::string formulas_file_;                       // of the result's formulas
     mutable std::optional<std::map<std::string, std::uint64_t>> formula_lines_;
     std::map<std::string, GatePlace> places_;  // of lines, by the names of their points
     std::vector<LineFinding> causes_;          // of the result

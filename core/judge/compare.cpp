@@ -29,7 +29,7 @@ namespace {
 
 using Kind = GateFinding::Kind;
 
-constexpr std::size_t most_named = 10;  // points of which only one result has any
+constexpr std::size_t most_named = 10;  // points in one result only
 // The thread that waits for the older result is woken once for this many points.
 constexpr std::size_t told_together = 64;
 
@@ -52,7 +52,7 @@ bool has_parts(Counter counter, const Readings& older, const Readings& newer) {
     return parts && is_there(parts->above) && is_there(parts->below.value_or(parts->above));
 }
 
-// More hits are better only of as many sectors: their number alone follows the work.
+// More hits are better only for the same number of sectors: their number alone follows the work.
 Better better_of(Counter counter) {
     const CounterInfo& row = info(counter);
     return row.better == Better::more && row.unit == Unit::sector ? Better::neither : row.better;
@@ -62,7 +62,7 @@ bool is_estimate(Counter counter, const Point& point) {
     return point.estimates && point.estimates->of(counter);
 }
 
-// True where the model claims to know the very number, which a measurement then repeats.
+// True if the model's number is exact, so that a measurement repeats it.
 bool is_exact(Counter counter, const Point& point) {
     const Reading& reading = point.predicted[counter];
     if (const auto& parts = info(counter).parts)
@@ -71,8 +71,7 @@ bool is_exact(Counter counter, const Point& point) {
     return std::holds_alternative<std::uint64_t>(reading) && !is_estimate(counter, point);
 }
 
-// True where loads go as they do on that machine without --dlcm. Results of several machines say
-// both.
+// True if the loads' modifier is that machine's default. Results of several machines state both.
 bool has_usual_modifier(const ResultHead& head) {
     const std::string text = text_of(values_of(head.sweep), "dlcm");
     if (text.find(" on ") != text.npos) return true;
@@ -134,7 +133,7 @@ class Comparison::Impl {
         compare_readings(point, is_as_before);
     }
 
-    // Each line is compared when all are known: the order of results is that of their costs.
+    // Lines are compared when all are known: results list them by cost.
     void compare_lines() {
         const auto before = lines_before(older_lines_, newer_lines_);
         std::set<std::string> moved;  // several instructions of a line once
@@ -198,7 +197,7 @@ class Comparison::Impl {
         are_machines_apart_ = std::ranges::any_of(
             found, [](const HeadDifference& one) { return one.name == "machine"; });
         for (const auto& [name, text] : found) {
-            // Nobody chose it: it follows from the machines.
+            // A default one: it follows from the machines.
             const bool follows = name == "dlcm" && are_machines_apart_ &&
                                  has_usual_modifier(older_head_) && has_usual_modifier(newer);
             if (is_changed_formula(found)) break;
@@ -275,7 +274,7 @@ class Comparison::Impl {
                 fmt::format("{} differs: '{}' and '{}'", what, shown(before), shown(now)));
     }
 
-    // The names of points begin with that of the parameter, which is another one there.
+    // Point names begin with that of the parameter, which differs there.
     void rekey() {
         for (std::string& key : older_keys_) key = values_in_name(key);
     }
@@ -303,7 +302,7 @@ class Comparison::Impl {
         if (index) old_ = older_.at(*index);
         return index.has_value();
     }
-    // The one at the same place most often; else all have to be there.
+    // Usually the one at the same place; otherwise all must be known.
     std::optional<std::size_t> take_older(const std::string& key,
                                           std::unique_lock<std::mutex>& lock) {
         const std::size_t here = next_++;
@@ -390,7 +389,7 @@ class Comparison::Impl {
             const Pair measured{old_measured[counter], new_measured[counter]};
             if (!is_number(predicted.older) && !is_number(measured.older)) continue;
             const bool says_more = !has_parts(counter, old_.predicted, point.predicted);
-            // Both say the same, so it is said once.
+            // Both say the same, so it is reported once.
             if (says_more && predicted.has_numbers() && measured.has_numbers() &&
                 number_in(predicted.older) == number_in(measured.older) &&
                 number_in(predicted.newer) == number_in(measured.newer)) {
@@ -466,7 +465,7 @@ class Comparison::Impl {
     HeldPoints older_;
     std::vector<std::string> older_keys_;  // by which points are matched
     std::vector<bool> is_taken_;
-    std::vector<std::uint32_t> by_key_;  // indices, sorted; empty until one is out of order
+    std::vector<std::uint32_t> by_key_;  // indices, sorted; empty until points are out of order
     std::size_t next_ = 0;
     std::vector<LineOfPoint> older_lines_;
     std::vector<LineOfPoint> newer_lines_;
@@ -475,7 +474,7 @@ class Comparison::Impl {
     bool matches_values_ = false;
     bool are_machines_apart_ = false;
     std::set<Counter> only_older_machine_;  // counters that the newer one cannot have are no loss
-    Point old_;                             // the one that is compared
+    Point old_;                             // the point being compared
     std::map<std::pair<std::string_view, int>, GateCase> cases_;
     std::vector<std::string> only_newer_;
     std::uint64_t only_newer_count_ = 0;

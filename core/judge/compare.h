@@ -15,9 +15,9 @@ namespace coalprof {
 struct CompareOptions {
     // A time is worse from this increase on, where the quartiles of both do not overlap either.
     double max_slowdown = 0.05;
-    // Numbers that are no exact counts and have no spread are the same within this share.
+    // Numbers that are no exact counts and have no spread are equal within this share.
     double tolerance = 0.05;
-    // Settings that may differ all the same: "machine", "device", "type"; "all".
+    // Settings that may differ: "machine", "device", "type"; "all".
     std::vector<std::string> across = {};
 };
 
@@ -33,9 +33,9 @@ class Comparison {
     // where the two are of different sweeps.
     ResultSink& older();
     ResultSink& newer();
-    // No more comes of the older one, whatever ended it: nothing waits for it any longer.
+    // The older one is over, for whatever reason: the newer one stops waiting for it.
     void end_older() noexcept;
-    // Ends the comparison. Throws UsageError where no point of the one is in the other.
+    // Ends the comparison. Throws UsageError where the results share no point.
     GateReport report();
 
  private:

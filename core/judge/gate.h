@@ -20,7 +20,7 @@ inline constexpr std::size_t most_kept_findings = 1000;
 
 struct GateFinding {
     enum class Kind : std::uint8_t {
-        broken,   // worse than it was, or than the budget allows
+        broken,   // worse than before, or than the budget allows
         missing,  // there was no number to compare
         changed,  // another number, neither worse nor better
         better,
@@ -31,10 +31,10 @@ struct GateFinding {
     std::string_view counter = {};  // its key; empty: none
     std::optional<double> before = std::nullopt;  // its earlier value; of a budget the limit
     std::optional<double> now = std::nullopt;
-    double weight = 0;                // sorts: how many times worse, at least 1
+    double weight = 0;                // sort key: how many times worse, at least 1
     std::string text = {};            // for people, beside the point's name
     GatePlace place = {};             // its own, or that of its cause
-    bool is_of_whole_kernel = false;  // which is known by one of its lines
+    bool is_of_whole_kernel = false;  // identified by one of its lines
     std::string kernel = {};          // the point's, by its short name
     std::string cause = {};           // the cause and the fix; empty: the result has none
     std::string cause_point = {};     // the instruction that wastes most for this cause
@@ -49,8 +49,7 @@ class GateCase {
 
     void hold() { ++held_; }
     void add(GateFinding finding);
-    // True where add() would keep a finding of this kind and weight; count_only() is for the
-    // others.
+    // True if add() would keep a finding of this kind and weight; else use count_only().
     bool keeps(GateFinding::Kind kind, double weight) const;
     void count_only(GateFinding::Kind kind) { ++counts_[static_cast<std::size_t>(kind)]; }
 
@@ -63,7 +62,7 @@ class GateCase {
     void change_each(Change change) {
         for (Kept& kept : kept_) change(kept.finding);
     }
-    // Those that are kept, the worst first; of equals in the order of the points.
+    // The kept ones, the worst first; equal ones in the order of the points.
     std::vector<GateFinding> findings() const;
 
  private:
@@ -75,7 +74,7 @@ class GateCase {
 
     std::string name_;
     std::size_t most_kept_ = most_kept_findings;
-    std::uint64_t held_ = 0;  // values that were as good as they had to be
+    std::uint64_t held_ = 0;  // values that were good enough
     std::uint64_t counts_[4] = {};
     std::uint64_t order_ = 0;
     std::vector<Kept> kept_;  // a heap, the least of them in front

@@ -24,7 +24,7 @@ using Kind = GateFinding::Kind;
 constexpr std::size_t most_shown = 20;
 constexpr std::array kinds{Kind::broken, Kind::missing, Kind::changed, Kind::better};
 
-// The reason why every point lacks the counter; empty: there are several, or some point has it.
+// The reason why every point lacks the counter; empty: several reasons, or some point has it.
 std::string lacked_everywhere(const GateReport& report, const GateCase& one) {
     if (report.points < 2 || one.count(Kind::missing) != report.points) return {};
     const std::vector<GateFinding> findings = one.findings();
@@ -35,7 +35,7 @@ std::string lacked_everywhere(const GateReport& report, const GateCase& one) {
     return std::all_of(findings.begin(), findings.end(), is_alike) ? text : std::string();
 }
 
-// Findings of one kind as they are listed: `all` counts those that are not kept, too.
+// Findings of one kind as listed: `all` includes those that were only counted.
 struct Listed {
     std::vector<GateFinding> findings = {};
     std::uint64_t all = 0;
@@ -144,7 +144,7 @@ std::string headline(const GateReport& report) {
 
 void put_lines(std::string& text, const std::vector<GateFinding>& findings, std::uint64_t all,
                bool says_side) {
-    // Numbers that are missing are missing for the same reason nearly always.
+    // Missing numbers nearly always have the same reason.
     const bool are_missing = !findings.empty() && findings.front().kind == Kind::missing;
     const std::size_t shown_count = std::min(findings.size(), are_missing ? 3 : most_shown);
     // A bullet, so that no name begins a line: services read commands there.
@@ -215,15 +215,15 @@ struct Remark {
     std::string text;
     GatePlace place = {};
     std::string kernel = {};
-    std::string fault = {};    // of all that are one remark; empty: nothing else is
+    std::string fault = {};    // common to all of one remark; empty: it stands alone
     bool is_of_fault = false;  // its own finding, not one of a kernel or of another line
     bool is_of_whole_kernel = false;
-    std::uint64_t others = 0;  // of the same fault, the sum over the kernel left out
+    std::uint64_t others = 0;  // of the same fault, without the sum over the kernel
 };
 struct Remarks {
     std::vector<Remark> broken = {};
     std::vector<Remark> missing = {};
-    std::uint64_t all_broken = 0;   // with those that are only counted
+    std::uint64_t all_broken = 0;   // including those only counted
     std::uint64_t all_missing = 0;  // likewise
 };
 
@@ -239,7 +239,7 @@ Remark remark_of(const GateFinding& finding, std::string text) {
             .is_of_whole_kernel = finding.is_of_whole_kernel};
 }
 
-// One fault breaks several counters, its other lines and those of the whole kernel.
+// One fault breaks several counters, also of other lines and of the whole kernel.
 void add_broken(Remarks& remarks, Remark remark) {
     auto known = remark.fault.empty()
                      ? remarks.broken.end()
@@ -250,7 +250,7 @@ void add_broken(Remarks& remarks, Remark remark) {
     known->others += remark.others + (remark.is_of_whole_kernel ? 0 : 1);
 }
 
-// Lines say where, so that the kernel around them says nothing more.
+// Drops kernels whose lines are listed, since these name the place.
 void leave_lines(Remarks& remarks) {
     std::vector<std::string_view> kernels;
     for (const Remark& one : remarks.broken)

@@ -1,6 +1,6 @@
 // A report of a gate in the formats that people and services read: text, JSON, JUnit XML, GitHub
-// annotations, Markdown for the summary of a job, and SARIF. Whatever names hold, nothing of them
-// is taken for a mark of the format.
+// annotations, Markdown for the summary of a job, and SARIF. Names are escaped, so that no format
+// takes them for markup.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// Whole points in a fifth of their size, to be given back later: of the hundred counters that a
-// point has room for it has some twenty readings.
+// Whole points in a fifth of their size, to be restored later: a point has room for a hundred
+// counters, but some twenty readings.
 #pragma once
 
 #include <cstddef>

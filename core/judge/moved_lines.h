@@ -1,5 +1,6 @@
-// Source lines whose numbers have changed: which instruction of an older result is which of a newer
-// one. An edit above a kernel moves all its lines, and none of them is another instruction for it.
+// Source lines whose numbers have changed: matches the instructions of an older result with those
+// of a newer one. An edit above a kernel moves all its lines, and none of them becomes another
+// instruction.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@ struct LineOfPoint {
     std::uint64_t line = 0;
     std::string place() const;  // "a.cu:3"
 };
-// None for a point that is no source line.
+// None for points other than source lines.
 std::optional<LineOfPoint> line_of(const Point& point);
 
 // The name of the older point for that of the newer one, in the order of the lines. Where there are

@@ -1,5 +1,5 @@
-// Readings in as few bytes as their numbers take: of the hundred counters that a point has room for
-// it has some twenty.
+// Readings in as few bytes as their numbers take: a point has room for a hundred counters, but some
+// twenty readings.
 #pragma once
 
 #include <cstdint>

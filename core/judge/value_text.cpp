@@ -20,7 +20,7 @@ std::string with_unit(const NumberStyle& style, double value) {
 }
 
 NumberStyle style_of(Counter counter, std::initializer_list<double> values) {
-    // A change of a few bytes is to be seen.
+    // A change of a few bytes must be visible.
     if (info(counter).unit == Unit::byte && info(counter).is_integer) return {1, 0, "bytes"};
     return style_for(info(counter), values, true);
 }

@@ -1,4 +1,4 @@
-// One number of a counter as people read it in a sentence: "163,840", "80.0 %", "15.2 us".
+// One number of a counter for sentences: "163,840", "80.0 %", "15.2 us".
 #pragma once
 
 #include <string>

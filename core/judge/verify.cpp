@@ -40,7 +40,8 @@ std::vector<PatternOptions> options_to_verify(const PatternInfo& pattern) {
         options.variant = variant;
         options.tile = tile;
     };
-    // With every tile where it decides over the banks; of 16, where a warp takes two rows, always.
+    // Tiles of all sizes where they decide over the banks; always those of 16, where a warp takes
+    // two rows.
     for (const std::string_view variant : transpose_variants()) {
         const bool has_own_banks = variant == "padded" || variant == "swizzled";
         if (!has_own_banks) add(variant, std::nullopt);
@@ -88,7 +89,7 @@ CatalogPoints::CatalogPoints(const VerifyScope& scope, const Machine& machine)
         std::move(some.begin(), some.end(), std::back_inserter(recipes_));
 }
 
-// Those at which op, type and value fit the pattern.
+// Adds the values at which op, type and value fit the pattern.
 void CatalogPoints::add_values(Recipe recipe, std::size_t most_values) {
     const auto values =
         parse_sized_range(recipe.pattern->default_range(bytes_of(recipe.type)), "--range").values;

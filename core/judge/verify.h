@@ -58,7 +58,7 @@ struct VerifyTotals {
         std::optional<Disagreement> disagreement;  // none: the point or the run failed
     };
     std::vector<Finding> findings = {};
-    // Estimates that were measured, and of these how many lay in their interval.
+    // The number of measured estimates, and of those in their interval.
     struct Estimated {
         std::uint64_t measured = 0;
         std::uint64_t held = 0;

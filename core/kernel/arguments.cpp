@@ -72,7 +72,7 @@ std::optional<std::size_t> parameter_named(const Code& code, const std::vector<s
     return std::nullopt;
 }
 
-// That "NAME=VALUE" or "2=VALUE" is for.
+// The parameter of "NAME=VALUE" or "2=VALUE".
 std::optional<std::size_t> parameter_of(const Code& code, const std::vector<std::string>& names,
                                         const std::string& typed) {
     const std::string name = typed.substr(0, typed.find('='));
@@ -101,8 +101,7 @@ class Binder {
     }
 
     BoundLaunch bind(const std::vector<std::string>& typed) {
-        for (const bool takes_members : {false, true})  // members of structures follow all of their
-                                                        // bytes
+        for (const bool takes_members : {false, true})  // members of structures come second
             for (const std::string& one : typed)
                 if (is_member(one) == takes_members) take(one);
         add_arrays();
@@ -132,7 +131,7 @@ class Binder {
     bool is_member(const std::string& typed) const {
         return found(typed.substr(0, typed.find('='))) >= code_.own_parameters();
     }
-    // "y=x": y begins where x does, wherever that will be.
+    // "y=x": y gets the base of x, whatever it will be.
     void share_arrays() {
         for (const auto& [at, other] : shared_) {
             if (!code_.is_address[other] ||
@@ -235,7 +234,7 @@ class Binder {
         const std::string rest = value.substr(close + 1);
         if (rest.empty()) return;
         if (!rest.starts_with('='))
-            throw UsageError(fmt::format("{}: '=' is expected behind ']'", option_));
+            throw UsageError(fmt::format("{}: '=' is expected after ']'", option_));
         if (!rest.starts_with("=@")) {
             array.contents = contents_by_rule(rest.substr(1), kind, elements, option_);
             return;
@@ -349,8 +348,7 @@ class Binder {
     std::vector<std::string> types_;  // of the source, where the symbol keeps them
     BoundLaunch bound_;
     std::vector<bool> is_given_;
-    std::vector<std::pair<std::size_t, std::size_t>>
-        shared_;  // parameters, the former as the latter
+    std::vector<std::pair<std::size_t, std::size_t>> shared_;  // parameter, owner of its array
     std::string option_;
 };
 

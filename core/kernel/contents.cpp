@@ -125,7 +125,7 @@ double real_of(std::uint64_t bits, ElementKind kind) {
     return static_cast<double>(static_cast<std::int64_t>(bits << unused) >> unused);
 }
 
-// A number as bits of another kind; none: that kind has no such number. Reals are rounded.
+// A number as bits of another kind; none: that kind cannot hold it. Reals are rounded.
 std::optional<std::uint64_t> converted(std::uint64_t bits, ElementKind from, ElementKind to) {
     const double real = real_of(bits, from);
     if (to.kind == 'f') {
@@ -218,7 +218,7 @@ std::optional<ElementKind> kind_of_type(std::string_view type) {
 }
 
 ElementKind read_element_kind(std::string_view word, std::string_view option) {
-    // "i32" as NumPy has it, beside "s32".
+    // "i32" as in NumPy, besides "s32".
     const bool is_numpy = word.size() > 1 && word.front() == 'i' && is_digit(word[1]);
     const auto type =
         find_element_type(is_numpy ? "s" + std::string(word.substr(1)) : std::string(word));

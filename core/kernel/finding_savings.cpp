@@ -71,7 +71,7 @@ class FindingPrices {
             places.insert(place_in_sector(one.access));
         return places;
     }
-    // Of rows that would all begin at a multiple of 32 bytes if they were padded.
+    // True for rows that padding would let begin at multiples of 32 bytes.
     bool has_uneven_rows(std::uint32_t site) const {
         const std::set<std::uint64_t> places = places_of(site);
         return places.size() > 1 && places.contains(0);

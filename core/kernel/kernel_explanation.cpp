@@ -29,7 +29,7 @@ std::string names_of(const KernelResult& result, const std::vector<std::size_t>&
     return printable(names);
 }
 
-// Points of the line with warps to draw, those that waste most first.
+// Points of the line that have warps to draw, those that waste most first.
 std::vector<std::size_t> points_of_line(const KernelResult& result, const std::string& line) {
     std::vector<std::size_t> points;
     for (std::size_t i = 1; i < result.points.size(); ++i) {
@@ -78,7 +78,7 @@ NamedWarp named_warp(const WarpAccess& warp, const PtxSite& site) {
     return named;
 }
 
-// The commonest of the warps that were kept, and the one that costs most.
+// The commonest kept warp, and the one that costs most.
 struct ChosenWarps {
     NamedWarp common;
     NamedWarp worst;

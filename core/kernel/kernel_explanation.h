@@ -10,14 +10,14 @@
 
 namespace coalprof {
 
-// Empty ones choose nothing.
+// Empty members choose everything.
 struct LineChoice {
     std::string line;   // "42", "kernels.cu:42"; without it the instruction that wastes most
     std::string op;     // "load", "shared_store"
     std::string array;  // "A"
 };
 
-// Throws UsageError where no access is meant, naming those of the line.
+// Throws UsageError where no access fits, naming those of the line.
 DrawnWarps explain_line(const KernelResult& result, const Code& code, const LineChoice& choice,
                         const Machine& machine);
 

@@ -51,7 +51,7 @@ class FaultTexts {
     std::int64_t element_bytes(const KernelFault& fault) const {
         return std::max<std::int64_t>(1, code_.instructions[fault.instruction].type.bytes());
     }
-    // Whether the address is one of the array but for 2^32 elements, or bytes.
+    // True if the address minus 2^32 elements, or bytes, is in the array.
     bool has_overflowed(const KernelFault& fault, std::int64_t sign) const {
         const std::int64_t width = code_.instructions[fault.instruction].width_bytes;
         return std::ranges::any_of(

@@ -1,4 +1,4 @@
-// What a GPU stops a launch for: addresses outside of memory or between elements, and traps.
+// Faults that stop a launch on a GPU: addresses outside of memory or between elements, and traps.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@ inline constexpr std::string_view fault_cause = "fault";  // of such findings
 std::vector<LineFinding> findings_of_faults(const Code& code, const KernelLaunch& launch,
                                             const Machine& machine, const ExecutionNotes& notes);
 
-// What a launch may have beside the shared memory that the kernel declares.
+// The most dynamic shared memory of a launch, besides the memory that the kernel declares.
 std::uint64_t most_dynamic_shared(const Code& code, const Machine& machine);
-// Throws UsageError where the kernel asks for more than it declares: of a launch that does not say
-// how much dynamic shared memory it has.
+// Throws UsageError where the kernel uses more shared memory than it declares and the launch gives
+// no size of dynamic shared memory.
 void require_shared_size(const Code& code, const ExecutionNotes& notes);
 
 }  // namespace coalprof

@@ -24,12 +24,12 @@
 namespace coalprof {
 namespace {
 
-// Instructions of one line that ask for memory in the same way are one, as unrolled loops and
-// functions that are called twice have them.
+// Instructions of one line with the same kind of access are one, as in unrolled loops and in
+// functions that are called twice.
 using Key =
     std::tuple<SourceLine, SourceLine, std::string, Space, AccessKind, std::uint32_t, std::string>;
 Key key_of(const PtxSite& site) {
-    // Of the toolkit's code the place where it was inlined is the line.
+    // For the toolkit's code the line is where it was inlined.
     return {site.source,      is_of_toolkit(site.source) ? site.inlined_at : SourceLine{},
             site.instruction, site.space,
             site.kind,        site.width_bytes,
@@ -155,7 +155,7 @@ KernelResult points_of_kernel(const Code& code, const KernelLaunch& launch, cons
     const NamedValues of_kernel{{"kernel", kernel.name},
                                 {"grid", dimensions_text(launch.grid)},
                                 {"block", dimensions_text(launch.block)}};
-    // Words where lines have their own: a table shows no cell of it as absent.
+    // "all" instead of a line, so that a table shows no cell of it as absent.
     kernel.parameters = {{"line", "all"}};
     kernel.parameters.insert(kernel.parameters.end(), of_kernel.begin(), of_kernel.end());
     kernel.parameters.emplace_back("op", "all");

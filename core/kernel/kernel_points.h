@@ -30,11 +30,11 @@ KernelResult points_of_kernel(const Code& code, const KernelLaunch& launch, cons
 struct PredictionOptions {
     ExecutionLimits limits = {};
     std::size_t threads = 1;
-    bool prices_findings = false;  // which simulates the launch once more for each
+    bool prices_findings = false;  // simulates the launch once more for each
 };
 
-// Executes the kernel and counts its accesses; of a kernel that takes too many steps those of a
-// sample of blocks, with intervals. Throws UsageError, Stopped.
+// Executes the kernel and counts its accesses; if it takes too many steps, only those of a sample
+// of blocks, with intervals. Throws UsageError, Stopped.
 KernelResult predict_kernel(const Code& code, const KernelLaunch& launch, LaunchMemory& memory,
                             const Machine& machine, const PredictionOptions& options);
 

@@ -29,7 +29,7 @@ void extrapolate(Point& point, const std::vector<Readings>& groups, double scale
         const bool is_total = std::holds_alternative<std::uint64_t>(reading);
         const double factor = is_total ? scale : 1;
         std::vector<double> values;
-        for (const Readings& one : groups)  // a total that a group lacks is 0
+        for (const Readings& one : groups)  // missing totals of a group are 0
             if (is_number(one[counter]) || is_total)
                 values.push_back(number_or(one[counter], 0) * factor *
                                  (is_total ? static_cast<double>(groups.size()) : 1));

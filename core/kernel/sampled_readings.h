@@ -7,8 +7,8 @@
 
 namespace coalprof {
 
-// Makes the totals of a point those of `scale` times as many blocks. `groups`: its readings in each
-// part of the sample, all of one size; how they differ gives the intervals.
+// Scales the totals of a point by `scale`, from a sample of blocks to all. `groups`: its readings
+// in each part of the sample, all of one size; their differences give the intervals.
 void extrapolate(Point& point, const std::vector<Readings>& groups, double scale);
 
 }  // namespace coalprof

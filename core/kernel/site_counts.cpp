@@ -11,7 +11,7 @@
 namespace coalprof {
 namespace {
 
-// Everything that is counted depends on where addresses lie in lines of this many bytes.
+// All counts depend on the positions of addresses in blocks of this many bytes.
 constexpr std::uint32_t period_bytes = 128;
 // Some milliseconds for a warp's instruction in all of them.
 constexpr std::uint64_t most_hashed_blocks = 65536;
@@ -58,8 +58,8 @@ bool is_moved_by_lines(const WarpAccess& access, const WarpAccess& before) {
     return differ == 0;
 }
 
-// Whether each lane is as little beyond its last place as the others: in a loop over elements that
-// lie side by side, unrolled or not.
+// True if all lanes moved up by the same few bytes: in a loop over adjacent elements, unrolled or
+// not.
 bool goes_on(const WarpAccess& access, const WarpAccess& before) {
     if (access.active_lanes == 0 || (access.active_lanes & ~before.active_lanes) != 0) return false;
     const auto first = static_cast<std::uint32_t>(std::countr_zero(access.active_lanes));
@@ -77,7 +77,7 @@ std::uint64_t mixed(std::uint64_t number) {
     return number ^ number >> 31;
 }
 
-// Of the access with its addresses so much further.
+// A random number for the access, moved by `by` bytes.
 std::uint64_t draw_of(const WarpAccess& access, std::uint64_t by, std::uint64_t block) {
     const int first = std::countr_zero(access.active_lanes) % int{warp_lanes};
     const int last = (31 - std::countl_zero(access.active_lanes)) & 31;
@@ -87,7 +87,7 @@ std::uint64_t draw_of(const WarpAccess& access, std::uint64_t by, std::uint64_t 
     return mixed(mixed(mixed(block + access.active_lanes) + address(first)) + address(last));
 }
 
-// The first of a box, one further along each dimension, and some drawn from it.
+// The first block of a box, one further along each dimension, and some random ones.
 constexpr std::size_t most_of_box = 8;
 std::array<std::uint32_t, 3> block_in_box(std::size_t which, const BlockBox& box) {
     std::array<std::uint32_t, 3> at{};
@@ -97,7 +97,7 @@ std::array<std::uint32_t, 3> block_in_box(std::size_t which, const BlockBox& box
     return at;
 }
 
-// The reason that the coalescer gives is one of sweeps.
+// The coalescer's reason concerns sweeps.
 void say_why_unknown(Readings& readings) {
     readings.each([&](Counter counter, const Reading& reading) {
         if (std::holds_alternative<Unavailable>(reading))
@@ -219,7 +219,7 @@ SiteCounts SiteCounter::counts_of_box(const WarpAccess& access, const Growth& gr
     return counts;
 }
 
-// Blocks whose addresses lie elsewhere in their lines are other warps.
+// Blocks at other positions in their lines have other warps.
 void SiteCounter::sample(std::uint32_t site, const WarpAccess& access, const Growth& growth,
                          const BlockBox& box) {
     SiteCounts& counts = attempt_[site];
@@ -241,7 +241,7 @@ void SiteCounter::sample(std::uint32_t site, const WarpAccess& access, const Gro
     }
 }
 
-// Atomics: which lanes share a packet depends on whole addresses.
+// Atomics: the lanes that share a packet depend on whole addresses.
 void SiteCounter::count_each(std::uint32_t site, const WarpAccess& access, const Growth& growth,
                              const BlockBox& box) {
     SiteCounts& counts = attempt_[site];

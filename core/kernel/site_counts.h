@@ -23,7 +23,7 @@ inline constexpr std::size_t most_samples = 64;
 struct SampledWarp {
     WarpAccess access;
     std::uint64_t block = 0;   // by z, then y, then x
-    std::uint64_t number = 0;  // of accesses of one block, in their order
+    std::uint64_t number = 0;  // of the block's accesses, in order
     std::uint64_t draw = 0;    // the lowest stay
 };
 
@@ -75,7 +75,7 @@ class SiteCounter : public AccessSink {
 
     Machine machine_;
     Coalescer hashing_;    // for accesses whose addresses are known
-    Coalescer coalescer_;  // for those of which only their places in lines are
+    Coalescer coalescer_;  // for those of which only positions in lines are
     Transactions transactions_;
     SharedMemory shared_;
     LocalMemory local_;

@@ -18,7 +18,7 @@
 namespace coalprof {
 namespace {
 
-// Less is not worth a reader's time.
+// Smaller shares are not reported.
 constexpr double least_wasted_share = 0.1;
 
 // Measured savings divided by stated ones: for six faults in docs/examples, each compared with its
@@ -27,13 +27,14 @@ constexpr double least_wasted_share = 0.1;
 constexpr double least_saved = 0.5;
 constexpr double most_saved = 1.3;
 
-// `seconds`: as fixed by the share that is wasted; more than the kernel takes cannot be saved.
+// `seconds`: time of the wasted share at constant rates; more than the kernel takes cannot be
+// saved.
 void set_saving(LineFinding& finding, std::optional<double> seconds) {
     finding.saves_seconds = seconds;
     if (!seconds) return;
     if (finding.kernel_seconds) seconds = std::min(*seconds, *finding.kernel_seconds);
     finding.saves_seconds = seconds;
-    // The sectors that a misaligned warp takes too many are its neighbours', and caches have them.
+    // The additional sectors of a misaligned warp are its neighbours', so that caches have them.
     const double least = finding.cause == name_of(Cause::misaligned) ? 0 : least_saved;
     const double most = most_saved * *seconds;
     finding.saves_interval_seconds = {least * *seconds,
@@ -86,7 +87,8 @@ const WarpAccess* example_of(const LineSummary& line, const Machine& machine) {
     return nearest == groups.end() ? nullptr : nearest->second.first;
 }
 
-// The distance between most stretches that no common shift aligns; 0 where it explains not all.
+// The distance between most stretches, if no common shift aligns them; 0 where it does not explain
+// all.
 std::uint64_t pitch_of(const std::set<std::uint64_t>& starts, std::uint64_t least_bytes) {
     std::map<std::uint64_t, std::size_t> distances;
     for (const std::uint64_t one : starts)
@@ -128,7 +130,7 @@ std::optional<std::string> mend_of_rows(const LineSummary& line) {
         pitch, wider, wider / width);
 }
 
-// A line of a warps file that is the same whatever the program's addresses were.
+// A line of a warps file that does not depend on the program's base addresses.
 std::string line_of_warp(const std::string& point, WarpAccess warp) {
     std::uint64_t lowest = ~std::uint64_t{0};
     for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
@@ -288,12 +290,12 @@ std::optional<Caused> cause_of(const LineReport& report, const std::string& poin
         const bool walks = reasons.cause == Cause::scattered &&
                            3 * report.line.walks >= report.line.totals.executed;
         if (walks) mend_of_walks(report.line, finding);
-        // However far a warp is misaligned, the cause is one.
+        // All distances of misalignment are one cause.
         const bool has_distance = reasons.cause != Cause::misaligned;
         std::string told_apart = walks ? "walks" : has_distance ? finding.like : std::string();
         return Caused{{site.function, site.space, finding.cause, std::move(told_apart)}, finding};
     } catch (const UsageError&) {
-        return std::nullopt;  // a memory that this machine has no explanation of
+        return std::nullopt;  // no explanation for this memory on this machine
     }
 }
 

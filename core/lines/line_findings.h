@@ -12,7 +12,7 @@
 
 namespace coalprof {
 
-// The cause of machine code, of whose addresses nothing is known.
+// The cause for machine code, whose addresses are not known.
 inline constexpr std::string_view wasted_sectors = "wasted_sectors";
 
 // How many bytes beyond the begin of a sector lane 0 of a warp is, or would be were it active: of

@@ -14,7 +14,7 @@ namespace coalprof {
 
 // "faults.cu:19"; empty without line information.
 std::string place_text(const SourceLine& place);
-// "64x64"; dimensions of 1 at the end say nothing.
+// "64x64"; without final dimensions of 1.
 std::string dimensions_text(const std::array<std::uint32_t, 3>& all);
 
 // Names the points of lines; those of one name are numbered.

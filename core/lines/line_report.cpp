@@ -6,7 +6,7 @@
 namespace coalprof {
 namespace {
 
-// By the rules of 7.0 and later, which all that can be counted have.
+// By the rules of 7.0 and later, which hold for all that can be counted.
 void predict_shared(LineReport& report) {
     const LineSummary& line = report.line;
     Readings& readings = report.predicted;
@@ -16,7 +16,7 @@ void predict_shared(LineReport& report) {
     readings[is_atomic ? Counter::shared_atomic_requests
              : is_load ? Counter::shared_load_requests
                        : Counter::shared_store_requests] = line.totals.executed;
-    // Which of an atomic's lanes wait for each other is not known.
+    // Which lanes of an atomic wait for each other is not known.
     if (is_atomic || line.totals.passes == 0) return;
     const std::uint64_t conflicts =
         line.totals.passes - std::min(line.totals.passes, line.totals.ideal_passes);
@@ -28,7 +28,7 @@ void predict_shared(LineReport& report) {
     report.wasted_share = static_cast<double>(conflicts) / static_cast<double>(line.totals.passes);
 }
 
-// As CUPTI counted them.
+// Passes counted by CUPTI.
 void take_counted_passes(LineReport& report) {
     report.measured = readings_of(report.line);
     const bool is_load = report.line.site.kind == AccessKind::load;
@@ -41,7 +41,7 @@ void take_counted_passes(LineReport& report) {
             number(Counter::shared_load_conflicts, Counter::shared_store_conflicts) / passes;
 }
 
-// `seconds`: that the kernel takes, with all of its `sectors`.
+// `seconds`: the kernel's time, `sectors`: all of its sectors.
 void add_sectors(LineReport& report, std::optional<double> seconds, double sectors) {
     report.measured = readings_of(report.line);
     const auto wasted = static_cast<double>(report.line.wasted_sectors());
@@ -84,7 +84,7 @@ std::vector<LineReport> report_lines(std::vector<LineSummary> lines, const LineC
         if (report.line.site.space == Space::global)
             add_sectors(report, report.kernel.seconds, sectors_of_kernel[function]);
         else if (report.line.site.space == Space::local)
-            report.predicted = readings_of(report.line);  // by how it is interleaved
+            report.predicted = readings_of(report.line);  // by the interleaving
         else
             add_shared(report, report.kernel.seconds, costs.passes_per_second);
         reports.push_back(std::move(report));

@@ -12,7 +12,7 @@
 
 namespace coalprof {
 
-// A kernel's launches together.
+// All launches of a kernel.
 struct KernelTime {
     std::optional<double> seconds;
     std::optional<std::uint64_t> launches;
@@ -26,8 +26,8 @@ struct LineCosts {
 
 struct LineReport {
     LineSummary line;
-    Readings measured;   // of global memory, counted by the program's own code; of machine code all
-    Readings predicted;  // of shared memory: passes, by the rule of the model
+    Readings measured;        // of global memory, counted by the code itself; else all
+    Readings predicted;       // of shared memory: passes, by the rule of the model
     double wasted_share = 0;  // of the line's sectors, or passes, from 0 to 1
     std::optional<double> saves_seconds;
     KernelTime kernel;

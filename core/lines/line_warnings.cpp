@@ -127,7 +127,7 @@ std::vector<Warning> bulk_copies_in(const std::vector<Trace>& traces) {
     return warnings;
 }
 
-// `why`: they may.
+// `why`: reason why lines may differ.
 std::vector<Warning> lines_that_differ(const std::vector<KernelSummary>& kernels,
                                        const std::vector<Trace>& traces, std::string_view why) {
     std::vector<Warning> warnings;
@@ -157,7 +157,7 @@ std::vector<Warning> problems_of_machine_code(const std::vector<MachineCodeRun>&
     return warnings;
 }
 
-// Counters may not be read, or give no value: code counts itself all the same.
+// Counters could not be read, or had no value; code still counts itself.
 std::vector<Warning> lines_without_times(const std::vector<KernelSummary>& kernels,
                                          const std::vector<LineSummary>& lines) {
     if (lines.empty() || std::ranges::any_of(kernels, &KernelSummary::has_time)) return {};

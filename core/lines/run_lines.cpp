@@ -34,7 +34,7 @@ std::vector<LineSummary> all_lines(const LineTraces& traces) {
 }
 
 std::vector<Point> points_of_lines(const std::vector<LineReport>& reports) {
-    // By which road they came matters where there are two.
+    // The source of counts matters where there are two.
     const bool has_machine_code = std::ranges::any_of(
         reports, [](const LineReport& one) { return one.line.is_machine_code(); });
     std::vector<Point> points;

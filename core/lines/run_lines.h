@@ -40,8 +40,8 @@ struct RunLines {
 RunLines lines_of_run(const std::vector<KernelSummary>& kernels, const LineTraces& traces,
                       const Machine& machine, double passes_per_second);
 
-// A warps file of the warps that were kept. Where none were, the file is left as it is and a
-// warning says so. Throws Error (ExitCode::output).
+// Writes the kept warps as a warps file. Without any, the file is not changed and a warning says
+// so. Throws Error (ExitCode::output).
 std::vector<Warning> save_addresses(OutputFile& file, const RunLines& lines);
 
 }  // namespace coalprof

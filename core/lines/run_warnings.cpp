@@ -43,9 +43,9 @@ std::vector<Warning> early_ends_of(const std::vector<Trace>& traces) {
         if (trace.launches) continue;
         const std::string text =
             trace.process.id == 0  // its trace cannot be read
-                ? std::string("what a process launched is not known")
+                ? std::string("the launches of a process are not known")
                 : fmt::format(
-                      "process {} ended before it could tell how often each kernel was "
+                      "process {} ended before it could report how often each kernel was "
                       "launched; kernels of its last moments may be missing",
                       trace.process.id);
         warnings.push_back({.code = "W-ENDED-EARLY", .point = {}, .text = text});

@@ -9,7 +9,7 @@
 
 namespace coalprof {
 
-// The sentences of all processes, each once.
+// The problems of all processes, each once.
 std::vector<Warning> problems_of(const std::vector<Trace>& traces, std::string_view code);
 
 // Errors while the runs counted. `later`: in runs after the first, of which only an early end
@@ -18,7 +18,7 @@ std::vector<Warning> problems_of_run(const std::vector<Trace>& traces,
                                      const std::vector<Trace>& later,
                                      const std::vector<std::string>& ranges);
 
-// Which kernels have no lines, and which have some that are not sure.
+// Warnings about kernels without lines, and about those with uncertain ones.
 std::vector<Warning> warnings_of_lines(const std::vector<KernelSummary>& kernels,
                                        const std::vector<LineSummary>& lines,
                                        const LineTraces& traces);

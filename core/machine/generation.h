@@ -1,6 +1,6 @@
-// A generation of GPUs as data: the rules of its compute capabilities, its boards, and how fast
-// those are that were measured. Each file of chips/ is one, and nothing else names them: the build
-// lists the folder.
+// A generation of GPUs as data: the rules of its compute capabilities, its boards, and the rates of
+// measured ones. Each file of chips/ is one, and nothing else names them: the build lists the
+// folder.
 #pragma once
 
 #include <span>
@@ -18,7 +18,7 @@ struct MeasuredBoard {
     Rates rates;
 };
 
-// Each in the order of compute capabilities.
+// All in the order of compute capabilities.
 struct Generation {
     std::span<const Rules> rules;
     std::span<const Board> boards;
@@ -53,7 +53,7 @@ inline constexpr std::string_view sheet =
     "data sheet; TechPowerUp GPU Database (2025-12) says the same";
 inline constexpr std::string_view database =
     "TechPowerUp GPU Database (techpowerup.com/gpu-specs, 2025-12)";
-// A copy of it; multiprocessors of 3.x from its cores, of 192 each.
+// A copy of that list; multiprocessors of 3.x from its cores, 192 each.
 inline constexpr std::string_view listed =
     "TechPowerUp GPU Database, as github.com/reox007/RightNow-GPU-Database has it (2026-02)";
 
@@ -126,7 +126,7 @@ constexpr Rules sectors_by_parts(ComputeCapability cc, std::string_view family,
     return rules;
 }
 
-// The sectored L1 of Volta and all after it.
+// The sectored L1 of Volta and later generations.
 constexpr Rules sectored(ComputeCapability cc, std::string_view family,
                          std::span<const L1Split> splits, const OccupancyLimits& occupancy) {
     Rules rules;

@@ -35,7 +35,7 @@ std::string plain(std::string_view text) {
 }
 
 // "sm_90", "sm90", "90", "9.0", and with the suffix of a special target: "sm_90a". The plain text
-// has lost its underscore already.
+// has no underscores any more.
 const Rules* find_rules(std::string_view text) {
     if (text.starts_with("sm")) text.remove_prefix(2);
     if (!text.empty() && (text.back() == 'a' || text.back() == 'f')) text.remove_suffix(1);
@@ -79,7 +79,7 @@ std::string hint_for(std::string_view wanted) {
     std::vector<std::string_view> several;  // boards that differ in the missing words
     for (const Board& board : all_boards())
         if (!wanted.empty() && plain(board.key).starts_with(wanted)) several.push_back(board.key);
-    constexpr std::size_t most = 6;  // "gtx" is no name with something left out
+    constexpr std::size_t most = 6;  // "gtx" alone is no abbreviation
     if (several.size() > 1 && several.size() <= most)
         throw UsageError(fmt::format("--machine: '{}' could be {}: name one", shown(text),
                                      fmt::join(several, " or ")),
@@ -96,7 +96,7 @@ std::string hint_for(std::string_view wanted) {
 }
 
 constexpr std::string_view bank_hint =
-    "behind a machine of compute capability 3.x stands :bank4 or :bank8, as in k40:bank8";
+    "a machine of compute capability 3.x may end in :bank4 or :bank8, as in k40:bank8";
 
 Machine in_bank_mode(Machine machine, std::string_view typed_mode) {
     const std::string mode = plain(typed_mode);
@@ -143,7 +143,7 @@ Machine find_machine(std::string_view text) {
     };
     if (const Rules* rules = find_rules(wanted))
         return in_mode({name_of(*rules), rules, std::nullopt});
-    // "1080 ti" is a GTX or an RTX.
+    // "1080 ti" may be a GTX or an RTX.
     const bool has_no_series = wanted.find_first_of("0123456789") == 0;
     for (const std::string_view series : {"", "rtx", "gtx", "gt"})
         for (const Board& board : all_boards())

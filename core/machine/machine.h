@@ -21,11 +21,10 @@ struct Board {
     ComputeCapability cc;
     std::uint32_t multiprocessors = 0;
     double peak_bytes_per_second = 0;       // of device memory
-    std::optional<std::uint64_t> l2_bytes;  // 0: it has none; nullopt: not known
+    std::optional<std::uint64_t> l2_bytes;  // 0: none; nullopt: not known
     std::string_view source;
     std::optional<std::uint32_t> boost_clock_mhz = {};  // of the multiprocessors; none: not known
-    std::string_view aliases = {};                      // by comma: names that drivers and people
-                                                        // use
+    std::string_view aliases = {};                      // by comma: further names in use
 };
 
 struct MeasuredRates;  // rates.h

@@ -59,7 +59,7 @@ const Board& board_of(const Generation& generation, const MeasuredBoard& measure
     return *std::ranges::find(generation.boards, measured.board, &Board::key);
 }
 
-// A GPU that is present goes by the name that its driver gives it.
+// A present GPU is identified by its driver's name.
 const MeasuredBoard* measured_as(const Machine& machine) {
     for (const Generation& generation : all_generations())
         for (const MeasuredBoard& one : generation.measured)

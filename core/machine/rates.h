@@ -14,8 +14,8 @@
 
 namespace coalprof {
 
-// Slices of L2, of which each has the lines that a hash gives it. Their number is not published for
-// GH100; it only sets the scale of Rates::slice_imbalance.
+// Slices of L2; a hash distributes lines among them. Their number is not published for GH100; it
+// only sets the scale of Rates::slice_imbalance.
 inline constexpr double l2_slices = 96;
 // The number of slices that neighbouring lines lie in: 1, 2, 4 and 8 for 1, 4, 16 and 32 of them.
 // From the rate at which L2 of a GH100 takes stores to them (tests/data/h100/gathered.jsonl.gz).
@@ -25,8 +25,8 @@ constexpr double slices_of(double lines) {
 
 // Shares of L2's size, as the device reports it.
 struct L2Shares {
-    // Bytes of lines between two uses of a place after which 63 % of such places are gone, and how
-    // sharply: 1 - exp(-(between / reuse)^reuse_power).
+    // Bytes of lines between two uses of a place after which 63 % of such places are evicted, and
+    // the steepness: 1 - exp(-(between / reuse)^reuse_power).
     double reuse = 0;
     double reuse_power = 0;
     double random_reads = 0;   // that hold random places: loads
@@ -39,15 +39,15 @@ struct L2Shares {
     double dirty_partial = 0;  // of sectors written in part
     double streams = 0;        // written and read lines together
     double idle_streams = 0;   // and where device memory has time to take dirty lines early
-    double warm_reads = 0;     // a launch before this one: half of it is gone at this footprint
+    double warm_reads = 0;     // of the launch before: half of it is evicted at this footprint
     double warm_slope = 0;
     double kept_behind = 0;      // of it the part that evict-first loads do not evict, up to
     double most_behind = 0;      // this footprint
-    double warm_writes = 0;      // footprint from which on its write-backs fall into this launch,
+    double warm_writes = 0;      // footprint from which on its write-backs come in this launch,
     double warm_all_writes = 0;  // and where all of them do
 };
 
-// Between which an empty launch takes on the hosts that a GPU may be in.
+// The range of an empty launch's time over the hosts that a GPU may be in.
 struct StartRange {
     double least_seconds = 0;
     double most_seconds = 0;
@@ -56,19 +56,19 @@ struct StartRange {
 // Rates of the whole GPU.
 struct Rates {
     double start_seconds = 0;           // of an empty launch, as events see it
-    double flushed_start_seconds = 0;   // where L2 was flushed before and something is read
+    double flushed_start_seconds = 0;   // after a flush of L2, if something is read
     double blocks_per_second = 0;       // started
     double issued_per_second = 0;       // instructions of warps
     double hashes_per_second = 0;       // random words, of a warp's lanes each
     double latency_seconds = 0;         // of a block whose loads hit L2, from its start to its end
     double dram_latency_seconds = 0;    // more, for each burst an L2 sector (Work::missing)
-    double branch_latency_seconds = 0;  // more, where lanes pass a load by
+    double branch_latency_seconds = 0;  // more, where lanes skip a load
     double store_latency_seconds = 0;   // more, where something is stored
     double dependent_latency_seconds = 0;  // of a load whose address was loaded
     // For a load that its thread's next element waits for, as after a branch or a pointer: share of
     // the latency that every further element takes.
     double serial_share = 0;
-    double exposed_latency = 0;  // share of latency that no other block hides if there is but one
+    double exposed_latency = 0;  // share of latency that is exposed if there is no other block
     double l1_lines_per_second = 0;
     double shared_wavefronts_per_second = 0;
     double constant_requests_per_second = 0;
@@ -84,10 +84,10 @@ struct Rates {
     double line_updates_per_second = 0;     // loads and stores of one line
     double line_reads_per_second = 0;       // of one line
     double line_reductions_per_second = 0;  // sectors of them, of one line
-    double busy_line_reads_per_second = 0;  // of one line that many loads gather on
+    double busy_line_reads_per_second = 0;  // of one line with many loads in flight
     double slice_stores_per_second = 0;     // of whole lines, to one slice of L2
     double slice_reads_per_second = 0;      // of places that are stored to
-    // Lines with whole sectors and open ones, which a read completes, leave one at a time.
+    // Lines with whole sectors and open ones, which a read completes, are written one at a time.
     double mixed_lines_per_second = 0;
     double barrier_latency_seconds =
         0;                            // more, where all warps of a block wait for its slowest load
@@ -96,9 +96,9 @@ struct Rates {
     double slice_imbalance = 0;  // of reductions on few lines: 1 + x * sqrt(slices / lines)
     double overlap = 0;          // power p: terms add up as (sum of term^p)^(1/p)
     L2Shares l2;
-    SimRates sim;  // of kernels, as they are simulated
-    // What `coalprof calibrate` reads on a GPU with these; 0 where `sim` is what it reads. The
-    // others were fitted to whole kernels, and keep their ratio to what is read on another GPU.
+    SimRates sim;  // of the simulation of kernels
+    // The readings of `coalprof calibrate` on a GPU with these rates; 0: equal to `sim`. The others
+    // were fitted to whole kernels, and keep their ratio to the readings on another GPU.
     SimRates sim_read;
     // Intervals of times, and of the counters that caches decide, are widened by this power: 1
     // where launches of this very GPU were measured.
@@ -117,7 +117,7 @@ void set_start(Rates& rates, double seconds);
 // How a rate of one board is scaled to another one.
 enum class Scaling : std::uint8_t { none, by_multiprocessors, by_bandwidth };
 
-// A rate as machine files name it.
+// A rate by its name in machine files.
 struct RateInfo {
     std::string_view key;
     std::string_view unit;
@@ -128,7 +128,7 @@ struct RateInfo {
 // All but the shares of L2, in the order of Rates.
 std::span<const RateInfo> all_rates();
 
-// A rate of the simulation, as machine files name it.
+// A rate of the simulation by its name in machine files.
 struct SimRateInfo {
     std::string_view key;
     std::string_view unit;
@@ -142,9 +142,10 @@ struct MeasuredRates {
     Rates rates;
 };
 
-// None where nothing is known of the machine's board, or of any board like it.
+// None without a known board, or a similar one.
 std::optional<Rates> rates_of(const Machine& machine);
-// Whose rates those of a GPU present are, for people: "h100", "h200, scaled". It has a board.
+// The board that gives the rates of a present GPU, for people: "h100", "h200, scaled". It has a
+// board.
 std::string source_of_rates(const Machine& machine);
 
 }  // namespace coalprof

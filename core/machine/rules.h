@@ -62,7 +62,7 @@ struct TransactionRules {
     }
 };
 
-// Which global loads L1 keeps: those compiled with the named -dlcm. cg and cv never are.
+// Global loads that L1 keeps: those compiled with the named -dlcm. cg and cv never are.
 struct L1Loads {
     bool keeps_ca = false;
     bool keeps_cs = false;
@@ -70,9 +70,9 @@ struct L1Loads {
     std::uint32_t fetch_bytes = 32;  // by one miss of a kept load
 };
 
-// Where ld.global.nc (__ldg) goes: the read-only path of a global load.
+// The path of ld.global.nc (__ldg), the read-only path of a global load.
 enum class ReadOnlyPath : std::uint8_t {
-    none,           // there is no such instruction before 3.2
+    none,           // no such instruction before 3.2
     texture_cache,  // 3.2 to 6.x: through the texture units and their cache
     l1,             // 7.0 on: the same way as any other load
 };
@@ -104,7 +104,7 @@ struct SharedRules {
     bool splits_words = false;       // accesses wider than a bank go through word by word
     std::uint32_t extra_passes = 0;  // of each group of 16-byte lanes
     bool packs_pairs = false;        // wide loads whose neighbours agree merge two groups
-    bool may_pack_pairs = false;     // they may: it was seen and not counted
+    bool may_pack_pairs = false;     // seen, but not counted
     bool has_8_byte_mode = false;    // banks can be set to 8 bytes: with_8_byte_banks()
     Evidence evidence = Evidence::documented;
     std::string_view source = {};
@@ -137,8 +137,8 @@ struct L1Split {
 };
 struct L1Rules {
     std::span<const L1Split> splits;  // by growing shared memory; one: it cannot be chosen
-    // A carveout in per cent is of the largest shared memory (7.0 on); else it stands between the
-    // smallest and the largest (the cache preference of 2.x and 3.x).
+    // A carveout in per cent is of the largest shared memory (7.0 on); else it interpolates between
+    // the smallest and the largest (the cache preference of 2.x and 3.x).
     bool percent_of_largest = true;
     Evidence evidence = Evidence::documented;
     std::string_view source = {};
@@ -149,7 +149,7 @@ L1Split l1_split(const L1Rules& rules, std::optional<std::uint32_t> shared_perce
 
 // The limits on the blocks of a multiprocessor.
 struct OccupancyLimits {
-    std::uint32_t threads = 0;  // per multiprocessor, as the next three
+    std::uint32_t threads = 0;  // per multiprocessor, like the next three
     std::uint32_t blocks = 0;
     std::uint32_t registers = 0;
     std::uint32_t shared_bytes = 0;
@@ -171,8 +171,8 @@ struct OccupancyLimits {
 
 // Device memory as the bandwidth model sees it.
 struct MemoryRules {
-    // L2 fetches aligned blocks of this much from device memory; 0: there is no L2, and every
-    // transaction goes there.
+    // L2 fetches aligned blocks of this size from device memory; 0: no L2, and every transaction
+    // goes there.
     std::uint32_t fill_bytes = 32;
     bool fill_settable = false;  // --l2-fetch (cudaLimitMaxL2FetchGranularity)
     // The multiple of its size that has to be read to empty L2, which is no strict LRU. GPUs that
@@ -180,7 +180,7 @@ struct MemoryRules {
     std::uint32_t flush_reads = 4;
     Evidence evidence = Evidence::documented;
     std::string_view source = {};
-    double sustained_fraction = 0.80;  // of the peak bandwidth that good kernels reach
+    double sustained_fraction = 0.80;  // share of peak bandwidth that good kernels reach
     std::string_view sustained_source = {};
 };
 
@@ -220,7 +220,7 @@ struct Rules {
 
 // All compute capabilities, oldest first.
 std::span<const Rules> all_rules();
-// One of them after cudaDeviceSetSharedMemConfig() chose banks of 8 bytes; null where that changes
+// The rules after cudaDeviceSetSharedMemConfig() chose banks of 8 bytes; null if that changes
 // nothing.
 const Rules* with_8_byte_banks(const Rules& rules);
 

@@ -17,7 +17,7 @@ Access access_of(AccessKind kind, Space space, LoadPath path) {
         case Space::local:
             return is_load ? Access::local_load : Access::local_store;
     }
-    return Access::global_load;  // not reached: the switch is complete
+    return Access::global_load;  // unreachable: the switch is complete
 }
 
 static_assert(static_cast<int>(AccessKind::load) == static_cast<int>(Access::global_load) &&

@@ -43,7 +43,7 @@ class AccessSet {
     std::uint32_t bits_ = 0;
 };
 
-// Those of global memory, whichever way they take.
+// Those of global memory, on any path.
 inline constexpr AccessSet global_accesses{Access::global_load, Access::global_store,
                                            Access::global_atomic, Access::global_reduce,
                                            Access::texture_load};

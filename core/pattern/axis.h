@@ -1,4 +1,4 @@
-// An option of the launch that takes several values: it is swept, and a parameter of the points.
+// An option of the launch with several values: it is swept, and a parameter of the points.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct ChosenLaunch {
 struct AxisValue {
     Value shown;  // as a parameter of the point
     std::function<void(ChosenLaunch&)> choose;
-    NamedValues also = {};  // further parameters that it decides, the same keys in every value
+    NamedValues also = {};  // further parameters; the same keys for every value
 };
 
 struct Axis {

@@ -25,9 +25,9 @@ struct PatternedAccess {
     Formula formula = Offset{};
     std::uint64_t elements = 0;        // extent of the array
     std::uint64_t threads = 0;         // logical indices
-    std::uint64_t active_threads = 0;  // those that are not idle
+    std::uint64_t active_threads = 0;  // not idle
     Formula contiguous = Offset{};     // of the second array of copy and add
-    // A table of pointers that is read first; the element is found through it.
+    // A table of pointers that is read first; it leads to the element.
     std::optional<Formula> table = std::nullopt;
     std::uint64_t table_elements = 0;
     // Memories other than global take load, store and rmw; constant memory only load.

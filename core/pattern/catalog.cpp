@@ -19,8 +19,8 @@ namespace {
 // device that is present is asked instead.
 constexpr std::uint64_t usual_pitch_alignment_bytes = 512;
 
-// cudaMalloc starts every allocation at a multiple of 256 bytes: rows that are allocated one by one
-// lie at such places.
+// cudaMalloc starts every allocation at a multiple of 256 bytes: separately allocated rows lie at
+// such places.
 constexpr std::uint64_t allocation_alignment_bytes = 256;
 
 constexpr std::uint64_t rounded_up(std::uint64_t value, std::uint64_t multiple) {
@@ -152,7 +152,7 @@ std::uint64_t pitch_elements(const Plan& plan) {
         pitch_bytes =
             options.auto_pitch_bytes.value_or(rounded_up(plan.value, usual_pitch_alignment_bytes));
     } else if (options.pitch != "none") {
-        // A number without a unit counts elements, of whatever type the point has.
+        // A number without a unit counts elements, of the point's type.
         const bool has_unit = options.pitch.find_first_not_of("0123456789") != std::string::npos;
         pitch_bytes = has_unit
                           ? options.pitch_bytes
@@ -183,7 +183,7 @@ Program make_row(const Plan& plan) {
 
 Program make_column(const Plan& plan) {
     const std::uint64_t columns = elements_in(plan, plan.value, "a row");
-    // Whole warps to a column: no warp goes down one column and up the next.
+    // Whole warps to a column: no warp crosses from one column to the next.
     const std::uint64_t rows = plan.shape.size_bytes / plan.value / warp_lanes * warp_lanes;
     if (rows == 0)
         throw UsageError(
@@ -255,7 +255,7 @@ constexpr std::array catalog{
     PatternInfo{"row", "a[row * pitch + column]", "row_bytes", "bytes", Op::load,
         "Rows whose length is no multiple of a line start misaligned and straddle lines; a pitch fixes it.", "--pitch",
         straddling_rows, make_row, true,
-        "Threads go along the rows, one row after the other, and each row has whole warps: lanes behind its end are off, so that its last warp may ask for less and sectors per request fall (compare sectors, or load_lines). "
+        "Threads go along the rows, one row after the other, and each row has whole warps: lanes beyond its end are off, so that its last warp may ask for less and sectors per request fall (compare sectors, or load_lines). "
         "Blocks hold --block threads and end anywhere in a row. A block for each row is a formula: coalprof formula 'a[blockIdx.x*1000 + threadIdx.x]' --block 1000 --grid 65536"},
     PatternInfo{"column", "a[row * pitch + column], threads down a column", "row_bytes", "bytes", Op::load,
         "Threads that go down a column touch one sector each.", "--pitch",

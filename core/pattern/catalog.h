@@ -37,17 +37,17 @@ struct PatternInfo {
 };
 
 std::span<const PatternInfo> pattern_catalog();
-// nullptr: none of them has that name.
+// nullptr: unknown.
 const PatternInfo* known_pattern(std::string_view name);
 // Throws UsageError with the nearest name.
 const PatternInfo& find_pattern(std::string_view name);
 
-// The shape of the launch that a pattern makes of the one that is asked for: tiles of a transpose
-// decide how many elements a thread handles. Throws UsageError where it does not fit.
+// The shape of the launch that a pattern makes of the requested one: tiles of a transpose decide
+// how many elements a thread handles. Throws UsageError where it does not fit.
 LaunchShape launch_shape(std::string_view pattern, const PatternOptions& options, ElementType type,
                          const LaunchShape& asked);
 
-// Elements from one padded row to the next, of a matrix or a tile; none: nothing is padded.
+// Elements from one padded row to the next, of a matrix or a tile; none: without padding.
 std::optional<std::uint64_t> padded_row_elements(const Plan& plan);
 
 // Columns of the pattern's tile with these options, chosen or by default. None: it has no tile.

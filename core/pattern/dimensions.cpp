@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::array axes{'x', 'y', 'z'};
 
-// One to three numbers with an 'x' between them, each from 1 to the most of its axis.
+// One to three numbers with an 'x' between them, each from 1 to the limit of its axis.
 class DimensionsReader {
  public:
     explicit DimensionsReader(const OptionText& value) : value_(value) {}

@@ -1,4 +1,4 @@
-// Blocks and grids of up to three dimensions, as a kernel's launch takes them.
+// Blocks and grids of up to three dimensions.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ struct Dimensions {
     std::uint64_t x = 1;
     std::uint64_t y = 1;
     std::uint64_t z = 1;
-    bool is_shape = false;  // typed with an 'x': "256x1" says that there is one row, "256" nothing
+    bool is_shape = false;  // typed with an 'x': "256x1" has one row, "256" no rows
     constexpr std::uint64_t count() const { return x * y * z; }
     constexpr bool is_flat() const { return y == 1 && z == 1; }
     friend constexpr bool operator==(const Dimensions& a, const Dimensions& b) {

@@ -9,7 +9,7 @@ namespace coalprof {
 
 using Index = unsigned long long;  // 64 bits in both C++ and CUDA
 
-// The answer of a formula for a lane that takes no part.
+// The answer of a formula for an idle lane.
 inline constexpr Index idle_lane = ~Index{0};
 
 // a[i + offset]
@@ -124,9 +124,9 @@ struct LaneGrid {
     }
 };
 
-// A tile of a matrix is a square of 2^side_bits rows and columns, so that its consecutive indices
-// are a row of it and then the next one. at() computes in the type of its arguments: kernels do so
-// in 32 bits where these hold every element.
+// A tile of a matrix is a square of 2^side_bits rows and columns; consecutive indices go along its
+// rows. at() computes in the type of its arguments: kernels use 32 bits where these hold every
+// element.
 
 // A matrix tile by tile, line by line of tiles; a line is a row or a column of them. The steps are
 // in elements. In a matrix of rows of w elements, tiles of side s follow each other at a distance
@@ -152,8 +152,8 @@ struct Tiles {
     }
 };
 
-// A tile of the block's own in shared memory, the same place in it for every tile. Row by row its
-// row_step is the padded width and its column_step 1, column by column they trade places.
+// A tile in the block's shared memory, the same for every tile of the matrix. Row by row, row_step
+// is the padded width and column_step 1; column by column, the other way round.
 struct TileCells {
     Index row_step = 32;
     Index column_step = 1;
@@ -168,8 +168,8 @@ struct TileCells {
     }
 };
 
-// The same without padding: in row y the columns trade places by x ^ (y >> down << up), which keeps
-// them in the row. Consecutive indices go along a row, or down a column.
+// The same without padding: in row y column x is swapped with x ^ (y >> down << up), which stays in
+// the row. Consecutive indices go along a row, or down a column.
 struct SwizzledCells {
     Index goes_down = 0;
     Index side_bits = 5;

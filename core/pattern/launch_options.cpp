@@ -29,7 +29,7 @@ AxisValues each_word(const Option& option, const std::string& text, Read read) {
     return values;
 }
 
-// Words that `find` knows, kept in a member of the launch.
+// Words that `find` knows, stored in a member of the launch.
 template <auto find, auto member>
 AxisValues read_known(const Option& option, const std::string& text) {
     return each_word(option, text, [&](const std::string& word) {
@@ -131,7 +131,7 @@ AxisValue pitch_value(const std::string& word) {
             throw UsageError(
                 fmt::format("--pitch {}: expected none, auto or a number", shown(word)),
                 "several go by comma: --pitch none,auto,1024");
-        bytes = sizes.values.front();  // elements, where the text has no unit
+        bytes = sizes.values.front();  // elements without a unit
     }
     return {word, [word, bytes](ChosenLaunch& launch) {
                 launch.options.pitch = word;

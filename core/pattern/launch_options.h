@@ -16,18 +16,18 @@ namespace coalprof {
 enum class OptionGroup : std::uint8_t {
     launch,  // of each launch: type, op, size, block, ...
     memory,  // the way memory is accessed; swept, these are compared with each other
-    pattern  // of single patterns, which name them (PatternInfo::options)
+    pattern  // for single patterns, which name them (PatternInfo::options)
 };
 
 struct LaunchOption {
     std::string_view key;   // in results: "l2_fetch"
-    std::string_view word;  // "--l2-fetch"; CLI11's "--type,-t" where there is a letter
+    std::string_view word;  // "--l2-fetch"; CLI11's "--type,-t" with a letter
     OptionGroup group;
     std::string_view usual;                    // the default, as typed; empty: it varies
     std::string_view value;                    // of --help: "N"
-    std::string_view range;                    // of --help: how a range of it looks
+    std::string_view range;                    // for --help: an example of a range
     std::string_view help;                     // {words} and {range} are put in
-    std::vector<std::string_view> (*words)();  // that it takes; nullptr: other text
+    std::vector<std::string_view> (*words)();  // of the option; nullptr: other text
     // Throws UsageError for unreadable text; at least one value.
     std::vector<AxisValue> (*read)(const LaunchOption& option, const std::string& text);
     // For options of memory and patterns: the value in a launch, as results have it; nothing: the
@@ -53,10 +53,10 @@ bool is_usual_value(std::string_view key, const Value& value);
 void take_option(const LaunchOption& option, const std::string& text, ChosenLaunch& launch,
                  std::vector<Axis>& axes);
 
-// The blocks or grids of an option, each still a word: "256,32x8", "64..1024*2". Throws UsageError.
+// The blocks or grids of an option, each as a word: "256,32x8", "64..1024*2". Throws UsageError.
 std::vector<std::string> words_of_dimensions(const std::string& text, std::string_view option);
 
-// Sets the block's threads, and its dimensions where there are several.
+// Sets the block's threads, and its dimensions if it has several.
 void set_block(LaunchShape& shape, const Dimensions& block);
 void set_grid(LaunchShape& shape, const GridSize& grid);
 // prefer-l1, prefer-equal, prefer-shared or per cent; throws UsageError.

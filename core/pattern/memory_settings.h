@@ -6,9 +6,9 @@
 
 namespace coalprof {
 
-// Whichever way it takes.
+// On any path.
 bool is_global_load(const Instruction& instruction);
-// With its result used or not: an atomic or a reduction.
+// An atomic or a reduction.
 bool is_atomic(const Instruction& instruction);
 // True if some instruction does, so that caches and device memory matter for the launch.
 bool touches_global_memory(const Program& program);

@@ -8,7 +8,7 @@ namespace coalprof {
 
 Program make_shared_stride(const Plan& plan);
 Program make_shared_pad(const Plan& plan);
-// Its columns: 32 unless 16 were chosen. Throws UsageError for any other.
+// Its columns: 32, or 16 if chosen. Throws UsageError for any other.
 std::uint64_t shared_pad_tile(const PatternOptions& options);
 Program make_shared_broadcast(const Plan& plan);
 Program make_shared_random(const Plan& plan);

@@ -27,7 +27,7 @@ std::string hint_for_element_type(std::string_view word);
 bool is_atomic_type(ElementType type);
 inline constexpr std::string_view atomic_types = "u32, u64, s32, s64, f32 and f64";
 
-// Default cache modifiers of loads and stores, as ptxas spells them (-dlcm, -dscm).
+// Default cache modifiers of loads and stores, in ptxas's spelling (-dlcm, -dscm).
 enum class LoadModifier : std::uint8_t { ca, cg, cs, cv };
 enum class StoreModifier : std::uint8_t { wb, cg, cs, wt };
 std::string_view name_of(LoadModifier modifier);
@@ -74,31 +74,31 @@ struct LaunchShape {
     std::uint32_t block = 256;              // threads per block
     std::uint32_t per_thread = 1;           // elements each thread handles
     std::string size_text = {};             // the size as typed, for messages; empty: not typed
-    // Where the block has rows or layers; it has `block` threads. Those of a warp are neighbours in
-    // their linear order, so that only a formula which asks for them sees a difference.
+    // The block's dimensions if it has several; it has `block` threads. The lanes of a warp are
+    // neighbours in linear order, so that only a formula which uses dimensions sees a difference.
     std::optional<Dimensions> block_shape = std::nullopt;
-    // The blocks that were asked for. None: as many as size_bytes needs, in one dimension.
+    // The blocks of the grid as typed. None: as many as size_bytes needs, in one dimension.
     std::optional<Dimensions> grid = std::nullopt;
-    std::optional<GridSize> asked_grid = std::nullopt;  // from which it follows with the block
+    std::optional<GridSize> asked_grid = std::nullopt;  // as typed; decides the grid
 };
-// "4KiB" where it was typed so, else the size as people write it.
+// "4KiB" if it was typed so, else the size in a readable unit.
 std::string size_as_typed(const LaunchShape& shape);
 // The option that decides the number of threads: "--size 4KiB", "--grid 64x64".
 std::string extent_as_typed(const LaunchShape& shape);
-// The shape with the size that its grid has for elements of this type; each is a thread's. Throws
-// UsageError where a size was typed and is another one.
+// The shape with the size that its grid has for elements of this type, one for each thread. Throws
+// UsageError where a different size was typed.
 LaunchShape settled_shape(LaunchShape shape, ElementType type);
 
 // A pattern's options besides its swept parameter; each pattern reads those that concern it.
 struct PatternOptions {
     std::uint64_t seed = 1;  // permute --order shuffle, scatter
-    // Columns of the tile: shared-pad 16 or 32, transpose 16, 32 or 64. None: its own choice.
+    // Columns of the tile: shared-pad 16 or 32, transpose 16, 32 or 64. None: the default.
     std::optional<std::uint64_t> tile;
     std::string variant = "naive";                  // transpose: naive, tile, padded, swizzled
     std::string order = "xor";                      // permute: reversed, xor, rotate, shuffle
-    std::uint64_t member = 0;                       // aos, soa: which member of the structure
+    std::uint64_t member = 0;                       // aos, soa: number of the structure's member
     std::string pitch = "none";                     // row, column: none, auto or bytes
-    std::uint64_t pitch_bytes = 0;                  // the number where `pitch` is one
+    std::uint64_t pitch_bytes = 0;                  // the number, if `pitch` is one
     std::optional<std::uint64_t> auto_pitch_bytes;  // cudaMallocPitch's answer for `auto`
 };
 

@@ -29,8 +29,8 @@ struct Period {
 
 // The operations of a thread for one element, each sub-expression once, as compilers do.
 struct Computed {
-    std::uint32_t operators = 0;  // whatever they do; but a constant at the end is in the address
-    // By anything but a power of two; the quotient and the remainder of one division count once.
+    std::uint32_t operators = 0;  // without a constant at the end, which is in the address
+    // By anything but a power of two; quotient and remainder of one division count once.
     std::uint32_t divisions = 0;
     std::uint32_t conditions = 0;
 };
@@ -64,7 +64,7 @@ class CustomFormula {
     virtual std::string text() const = 0;
     // Only the index with its condition: "i*3", "i + 1 if i < n - 1".
     virtual std::string index_text() const { return text(); }
-    // Instead of that all of the access, where it is not written array[index]: "p[i].x".
+    // The whole access instead, where it is not written array[index]: "p[i].x".
     virtual std::string access_text() const { return {}; }
     // The motion of the index from lane to lane in the warp whose lane 0 is `first_thread`, part by
     // part; elements are `width_bytes` wide.
@@ -109,8 +109,8 @@ struct Array {
 // CUDA Programming Guide, "Technical Specifications per Compute Capability".
 inline constexpr std::uint64_t shared_bytes_of_block = 48 << 10;
 
-// Which way a load of global memory takes: ld.global, ld.global.nc (__ldg, the read-only path), or
-// a fetch through a texture of linear memory (tex1Dfetch).
+// The path of a load of global memory: ld.global, ld.global.nc (__ldg, the read-only path), or a
+// fetch through a texture of linear memory (tex1Dfetch).
 enum class LoadPath : std::uint8_t { ld, ldg, tex };
 
 enum class ElementType : std::uint8_t {
@@ -170,8 +170,8 @@ bool divides(const Formula& formula);
 // stretch of memory, and long ones slow an H200 down (docs/measurements.md).
 std::uint32_t blocks_in_turn(const Program& program, std::uint32_t per_thread);
 
-// Where the arrays lie: the byte address of element 0, one per Program::arrays. The model counts
-// the same for any base that is aligned above the footprint, and its own placement is 0.
+// The arrays' positions: the byte address of element 0, one per Program::arrays. The model's counts
+// are the same for any base that is aligned above the footprint, and its own placement is 0.
 struct Placement {
     std::vector<std::uint64_t> base_addresses;
 };

@@ -91,7 +91,7 @@ Program tiled_transpose(const Plan& plan, const Matrix& matrix, std::uint64_t si
     program.useful_bytes = 2 * program.threads * bytes;
     program.arrays = {
         {"a", bytes, program.threads},
-        // b[x * height + y] = a[y * width + x], whichever way it went
+        // b[x * height + y] = a[y * width + x], in any order
         {"b", bytes, program.threads, Origin{a, Columns{height, width}}},
         {"tile", bytes, (side - 1) * pitch + side},
     };
@@ -114,7 +114,7 @@ std::string or_smaller_tile(std::uint64_t side, Fits fits) {
     return {};
 }
 
-// Whole rows of a tile to each pass of a block, and a tile to each block.
+// A pass of a block takes whole rows of a tile, and a block a whole tile.
 bool is_divided(std::uint64_t side, std::uint32_t block) {
     return block % side == 0 && side * side % block == 0;
 }

@@ -10,20 +10,19 @@ namespace coalprof {
 
 Program make_transpose(const Plan& plan);
 
-// Columns and rows of a tile; none for the naive variant. Unless it was chosen, 64 for elements of
-// up to 4 bytes and else 32, for rows of 256 bytes where there is room for them: shorter ones are
-// slower on an H200 (docs/measurements.md). Throws UsageError for a variant or a tile that is not
-// there.
+// Columns and rows of a tile; none for the naive variant. The default is 64 for elements of up to 4
+// bytes and else 32, for rows of 256 bytes where they fit: shorter ones are slower on an H200
+// (docs/measurements.md). Throws UsageError for an unknown variant or tile.
 std::optional<std::uint64_t> transpose_tile(const PatternOptions& options, ElementType type);
 
 // Elements from one row of a tile to the next, where the rows are padded.
 std::optional<std::uint64_t> padded_tile_row(const PatternOptions& options, ElementType type);
 
-// The same of every tile, its columns where it is not padded; none without a tile.
+// The same for every tile, its columns where it is not padded; none without a tile.
 std::optional<std::uint64_t> tile_pitch(const PatternOptions& options, ElementType type);
 
-// Elements that each thread handles: a tile takes a whole block, which decides it. Throws
-// UsageError for a block that a tile cannot be divided among, and as transpose_tile() does.
+// Elements of each thread: a block takes a whole tile, which decides it. Throws UsageError for a
+// block that does not divide a tile, and as transpose_tile() does.
 std::uint32_t transpose_per_thread(const PatternOptions& options, ElementType type,
                                    const LaunchShape& shape);
 

@@ -23,7 +23,7 @@ std::uint64_t limited(Wide number, PtxType type) {
     return static_cast<std::uint64_t>(std::clamp(number, least, most)) & mask_of(type.bits);
 }
 
-// The processor rounds as ".rz", ".rm" or ".rp" says for as long as it lives.
+// While it lives the processor rounds as ".rz", ".rm" or ".rp" says.
 class Rounding {
  public:
     explicit Rounding(char mode) : is_changed_(mode != 0) {
@@ -106,7 +106,7 @@ void least_or_most(const PtxStep& step, const Inputs& in, std::uint32_t active, 
     choose(*in[0], *in[1], first, active, result);
 }
 
-// and, or and xor of a growing number with a fixed one, which may only touch bits that stay.
+// and, or and xor of a growing number with a fixed one that only touches constant bits.
 void bitwise(const PtxStep& step, const Inputs& in, std::uint32_t active, const BlockBox& box,
              LaneValue& result) {
     const LaneValue& a = *in[0];
@@ -130,7 +130,7 @@ void bitwise(const PtxStep& step, const Inputs& in, std::uint32_t active, const 
     });
     const auto low = static_cast<std::uint32_t>(std::bit_width(ones & mask));
     const auto zeros = static_cast<std::uint32_t>(std::bit_width(~all & mask));
-    if (step.opcode != Opcode::bit_and) {  // the bits that it changes lie below those that grow
+    if (step.opcode != Opcode::bit_and) {  // the bits that it changes are below the growing ones
         need_multiples(growing, active, low, box, step.type.bits);
         result.growth = growing.growth;
     } else if (std::has_single_bit((ones & mask) + 1)) {  // low bits only
@@ -197,7 +197,7 @@ void divide_growing(const PtxStep& step, const Inputs& in, std::uint32_t active,
     if (divisor <= 0) split_box(in[0]->growth);
     need_no_wrap(*in[0], active, box, bits, is_signed);
     const Spread spread = spread_of(in[0]->growth, box);
-    if (is_signed)  // it rounds to zero: below it quotients are others
+    if (is_signed)  // division rounds towards zero: below it quotients differ
         each_lane(active, [&](std::uint32_t lane) {
             if (extended(in[0]->at[lane], bits) + spread.least < 0) split_box(in[0]->growth, 2);
         });

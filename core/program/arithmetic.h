@@ -14,7 +14,7 @@ namespace coalprof {
 inline constexpr std::size_t most_inputs = 9;
 inline constexpr std::size_t most_results = 8;
 
-// An instruction whose slots are places in a warp's registers.
+// An instruction whose slots are indices of a warp's registers.
 struct PtxStep {
     Opcode opcode = Opcode::nothing;
     PtxType type = {};
@@ -24,7 +24,7 @@ struct PtxStep {
     bool is_negated = false;
     bool is_ordered = true;
     bool is_needed = false;
-    bool is_transposed = false;  // of ldmatrix and stmatrix
+    bool is_transposed = false;  // for ldmatrix and stmatrix
     bool is_copy = false;        // cp.async
     bool is_saturated = false;
     bool gathers = false;
@@ -44,7 +44,7 @@ struct PtxStep {
 
 using Inputs = std::array<const LaneValue*, most_inputs>;
 
-// The first result; of `active` lanes only. Throws BoxMustSplit.
+// The first result, for `active` lanes only. Throws BoxMustSplit.
 void compute(const PtxStep& step, const Inputs& inputs, std::uint32_t active, const BlockBox& box,
              LaneValue& result);
 

@@ -11,8 +11,8 @@
 
 namespace coalprof {
 
-// Follows pointers through the statements of one function, in the order of its text. A pointer that
-// two parameters are added to has no name; one that is selected from two has both, "x or y".
+// Follows pointers through the statements of one function, in text order. The sum of two parameters
+// has no name; a choice between two has both, "x or y".
 class ArrayNames {
  public:
     // `parameters`: of the kernel, as the PTX names them.
@@ -26,12 +26,12 @@ class ArrayNames {
  private:
     struct Pointer {
         std::string array;
-        bool is_certain = false;  // not a number that is added to a pointer
+        bool is_certain = false;  // not an offset that is added to a pointer
     };
     Pointer pointer_in(std::string_view word) const;
     // None where neither is a pointer, or both may be.
     static Pointer one_of(const Pointer& a, const Pointer& b);
-    // "x or y"; none where one of them is no pointer.
+    // "x or y"; none if one of them is no pointer.
     static Pointer chosen(const Pointer& a, const Pointer& b);
     void set(std::string_view result, const Pointer& pointer);
     void take_load(std::string_view opcode, std::string_view operands);
@@ -41,10 +41,10 @@ class ArrayNames {
     std::map<std::string, Pointer, std::less<>> pointers_;  // by register
 };
 
-// As the source calls the parameters of a __global__ function; empty where it has none of the name.
+// The source's names of a __global__ function's parameters; empty: the source has no such function.
 std::vector<std::string> parameter_names(const std::string& cuda, const std::string& kernel);
 
-// "arg1" by the names of the source: "x"; the same where it does not name it.
+// "arg1" by the names of the source: "x"; unchanged where it has no name.
 std::string array_in_source(const std::string& array, const std::vector<std::string>& names);
 
 }  // namespace coalprof

@@ -13,7 +13,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little);
 
-// A copy of a size that the compiler knows is a move.
+// A copy of constant size becomes a single move.
 template <typename Copy>
 void copy_of_size(std::uint32_t bytes, Copy copy) {
     switch (bytes) {
@@ -31,8 +31,8 @@ void copy_of_size(std::uint32_t bytes, Copy copy) {
 }
 constexpr std::uint64_t word_bytes = 4;
 
-// Where a lane finds a pair of 16-bit elements in matrices of 8 rows, whose rows lie where lanes
-// point: PTX ISA, "ldmatrix".
+// The position of a lane's pair of 16-bit elements in matrices of 8 rows, whose rows are where
+// lanes point: PTX ISA, "ldmatrix".
 struct MatrixPlace {
     std::uint32_t lane;  // whose address it is
     std::uint32_t offset_bytes;
@@ -151,7 +151,7 @@ void BlockMemory::each_place(const CheckedAccess& access, std::uint64_t more, st
     });
 }
 
-// All lanes at once: kernels that sort or add in shared memory do little else.
+// All lanes at once, since kernels that sort or add in shared memory spend most of their time here.
 void BlockMemory::load_near(const CheckedAccess& access, NearBytes& local, std::uint64_t more,
                             std::uint32_t bytes, LaneValue& result) {
     const NearBytes& near = near_of(access, local);

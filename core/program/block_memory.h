@@ -11,12 +11,12 @@
 
 namespace coalprof {
 
-// An access of a warp that was found to be within its memory.
+// An access of a warp, checked to be within its memory.
 struct CheckedAccess {
     PtxState state = PtxState::global;  // never generic
     WarpAccess warp;
     Growth growth{};
-    const LaunchArray* array = nullptr;  // that all lanes are in; none: several, or no array
+    const LaunchArray* array = nullptr;  // the array of all lanes; none: several, or no array
 };
 
 // Shared memory, or the local memory of a warp: bytes, and for each word the arrays without given
@@ -41,7 +41,7 @@ class BlockMemory {
     std::uint64_t shared_bytes() const { return shared_.bytes.size(); }
     std::size_t local_bytes() const { return warp_lanes * code_.local_bytes; }
 
-    // `local`: of the warp, lane by lane; as large as local_bytes(), or empty until it is needed.
+    // `local`: of the warp, lane by lane; of local_bytes(), or empty until it is needed.
     void load(const PtxStep& step, const CheckedAccess& access, NearBytes& local,
               std::size_t number, std::uint8_t bits, LaneValue& result);
     // Stores the `number`th element of an access, `value`.
@@ -68,7 +68,7 @@ class BlockMemory {
                    std::uint32_t bytes, LaneValue& result);
     void store_near(const CheckedAccess& access, NearBytes& local, std::uint64_t more,
                     std::uint32_t bytes, const LaneValue& value);
-    // Where the address of the lane lies in shared or local memory; none: beyond its end.
+    // The offset of the lane's address in shared or local memory; none: beyond its end.
     std::optional<std::uint64_t> place_of(const CheckedAccess& access, std::uint64_t address,
                                           std::uint32_t lane, std::uint32_t bytes) const;
     std::uint64_t read(const CheckedAccess& access, NearBytes& local, std::uint64_t address,

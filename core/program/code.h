@@ -22,7 +22,7 @@ enum class Opcode : std::uint8_t {
     pack, unpack,
     shuffle, vote, match, active_mask, reduce_warp,
     load, store, atomic, branch, branch_table, exit, barrier, warp_barrier, trap,
-    nothing,  // changes no register, no branch and no memory that is counted
+    nothing,  // changes no register, no branch and no counted memory
     unknown,
     // clang-format on
 };
@@ -69,17 +69,17 @@ struct PtxInstruction {
     PtxState state = PtxState::generic;
     std::int64_t offset = 0;
     std::uint32_t width_bytes = 0;  // of a lane, all elements of a vector
-    std::uint32_t site = ~0u;       // in Code::sites; ~0: memory that is not counted
-    std::uint32_t target = 0;       // of branches; a trap's too
+    std::uint32_t site = ~0u;       // in Code::sites; ~0: uncounted memory
+    std::uint32_t target = 0;       // of branches and traps
     std::vector<std::uint32_t> targets = {};
     std::uint32_t statement = 0;  // in Code::statements
     bool is_needed = false;       // for addresses or branches
-    bool is_transposed = false;   // of ldmatrix and stmatrix
+    bool is_transposed = false;   // for ldmatrix and stmatrix
     bool is_copy = false;         // cp.async: inputs are from, to (+ target), how many bytes
-    bool is_opaque = false;       // part of a matrix: its values are not known
+    bool is_opaque = false;       // part of a matrix: its values are unknown
     bool is_saturated = false;    // .sat
-    bool gathers = false;         // .sync: the lanes that its last input names execute it together
-    char rounding = 0;            // z, m, p: of real numbers, not to the nearest one
+    bool gathers = false;         // .sync: the lanes of its last input execute it together
+    char rounding = 0;            // z, m, p: of real numbers; 0: to the nearest
 };
 
 struct CodeStatement {
@@ -87,7 +87,7 @@ struct CodeStatement {
     SourceLine source;
 };
 
-// Where variables of a state begin for generic addresses. Arrays of the launch lie above.
+// The windows of generic addresses for each state space. Arrays of the launch are above.
 inline constexpr std::uint64_t shared_window = std::uint64_t{1} << 56;
 inline constexpr std::uint64_t local_window = std::uint64_t{1} << 57;
 inline constexpr std::uint64_t param_window = std::uint64_t{1} << 58;
@@ -105,16 +105,16 @@ struct Code {
     // The kernel's own, then loaded members of structures: each member is known, may be a pointer,
     // and decides addresses or not for itself.
     std::vector<PtxParameter> parameters;
-    std::vector<std::uint32_t> structures;  // of each member the parameter that it is a part of
+    std::vector<std::uint32_t> structures;  // by member: the parameter that it is a part of
     std::size_t own_parameters() const { return parameters.size() - structures.size(); }
     std::vector<std::uint32_t> parameter_offsets;
-    std::vector<bool> is_address;  // of a parameter: memory is reached through it
-    std::vector<bool> is_needed;   // of a parameter: an address or a branch depends on its value
+    std::vector<bool> is_address;  // by parameter: memory is reached through it
+    std::vector<bool> is_needed;   // by parameter: an address or a branch depends on it
     // By parameter, the widest number that is loaded or stored through it alone; 0: none is.
     std::vector<std::uint32_t> widest_bytes;
     // By parameter: 1 + the one whose array it points to; 0, or empty: a separate array.
     std::vector<std::uint32_t> shares_array;
-    std::uint32_t most_threads = 0;  // of a block, as the kernel says; 0: it does not
+    std::uint32_t most_threads = 0;  // of a block, by the kernel's own limit; 0: none
     std::array<std::uint32_t, 3> required_block{};  // zeros: any
     // "extern .shared": the launch says how large shared memory is.
     bool uses_dynamic_shared = false;
@@ -129,14 +129,13 @@ struct Code {
     std::vector<PtxVariable> variables;    // of the module, in the order of variable_addresses
     std::vector<std::uint64_t> variable_addresses;
     bool needs_shared_values = false;  // of shared memory, likewise
-    bool needs_loaded_values = false;  // an address or branch depends on the content of global
-                                       // memory
+    bool needs_loaded_values = false;  // an address or branch depends on global memory
     // Stored values may be loaded again by instructions that decide an address: blocks run in order
     // then.
     bool needs_stored_values = false;
 };
 
-// Throws UsageError where a statement that matters is not known, naming it and its line.
+// Throws UsageError for an unknown statement that matters, naming it and its line.
 Code make_code(const PtxModule& module, const PtxFunction& kernel);
 
 }  // namespace coalprof

@@ -21,13 +21,13 @@
 namespace coalprof {
 namespace {
 
-// Kernels of libraries have some 10,000. These limits keep memory below 500 MB whatever the text.
+// Kernels of libraries have some 10,000. These limits keep memory below 500 MB for any text.
 constexpr std::size_t most_instructions = 1u << 20;
 constexpr std::size_t most_slots = 1u << 22;
 constexpr std::uint64_t most_local_bytes = 512u << 10;  // of a thread: CUDA's own limit
 constexpr int deepest_call = 64;
 
-// Split at commas outside brackets, braces and parentheses; at bars too, "%p1|%p2".
+// Splits at commas outside brackets, braces and parentheses; also at bars, "%p1|%p2".
 std::vector<std::string_view> operands_of(std::string_view text) {
     std::vector<std::string_view> operands;
     int depth = 0;
@@ -483,7 +483,7 @@ class Decoder {
             refuse(statement, "it has too few operands");
         emit(std::move(instruction));
     }
-    // The opposite of a predicate, made before the instruction that reads it.
+    // The opposite of a predicate, computed before the instruction that reads it.
     Slot inverted(Slot slot) {
         const auto result = static_cast<Slot>(code_.slots.size());
         code_.slots.push_back({SlotKind::reg, 1, 0});
@@ -565,7 +565,7 @@ class Decoder {
         emit(std::move(call));
     }
 
-    // Parameters of calls live in cells, one for each place in a .param variable.
+    // Parameters of calls are in cells, one for each offset in a .param variable.
     Slot cell(Frame& frame, const std::string& name, std::uint64_t offset, std::uint8_t bits) {
         Frame* owner = &frame;
         std::string outer = name;
@@ -690,7 +690,7 @@ class Decoder {
         instruction.inputs = input_list(frame, statement, address.base);
         if (instruction.inputs.size() != 1) refuse(statement, "an address is expected");
         if (has_result) instruction.results = operand_list(frame, statement, operands[0]);
-        // Numbers of 128 bits are not followed further.
+        // Numbers of 128 bits are not tracked further.
         if (instruction.type.bits > 64) instruction.results.clear();
         for (std::size_t i = at + 1; i < operands.size() && !memory.is_copy && !is_load; ++i)
             for (const Slot slot : input_list(frame, statement, operands[i]))
@@ -769,7 +769,7 @@ class Decoder {
                      static_cast<std::uint8_t>(std::max<int>(32, instruction.type.bits)));
             copy.results = {is_load ? slots[i] : there};
             copy.inputs = {is_load ? there : cut(slots[i], instruction.type.bits)};
-            // Nothing was stored there as a whole: it was put together of parts.
+            // No whole value was stored there: it was composed of parts.
             if (is_load && there >= known) copy.opcode = Opcode::unknown;
             emit(std::move(copy));
         }
@@ -811,9 +811,9 @@ class Decoder {
     Code code_;
     bool has_clusters_ = false;
     std::map<const PtxFunction*, PtxBody> bodies_;
-    std::map<std::string, std::uint64_t, std::less<>> variables_;  // of the module: their addresses
+    std::map<std::string, std::uint64_t, std::less<>> variables_;  // of the module, by name
     std::uint64_t variables_end_ = variable_window;
-    std::vector<Slot> dynamic_shared_;  // constants: addresses in it
+    std::vector<Slot> dynamic_shared_;  // constants that hold addresses in it
     std::map<std::uint64_t, Slot> constants_;
     std::map<SlotKind, Slot> specials_;
     std::map<std::size_t, std::string> names_of_targets_;  // of branches not resolved yet

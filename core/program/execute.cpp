@@ -170,7 +170,7 @@ class Executor::Body {
 
     const LaneValue& read(const WarpState& warp, Slot place, std::uint32_t lanes) const {
         const LaneValue& value = warp.registers[place];
-        // Some lanes had another growth when they were written last.
+        // Some lanes had another growth when last written.
         if ((lanes & ~value.valid) != 0) throw_split_all();
         return value;
     }
@@ -335,7 +335,7 @@ class Executor::Body {
 
     // ---- Faults
 
-    // Lanes that a GPU would stop for are said, and left out.
+    // Reports lanes that would stop a GPU, and leaves them out.
     void check(const WarpState& warp, const PtxStep& step, CheckedAccess& access) {
         const PtxState state = access.state;
         if (state == PtxState::param || state == PtxState::constant || state == PtxState::local)
@@ -359,7 +359,7 @@ class Executor::Body {
                   access.warp.addresses[static_cast<std::uint32_t>(std::countr_zero(bad))]);
         access.warp.active_lanes &= ~bad;
     }
-    // All lanes at once, as almost always: in one array, at multiples of the width.
+    // All lanes at once, for the usual case: in one array, at multiples of the width.
     bool is_within(const PtxStep& step, CheckedAccess& access) {
         const std::uint64_t width = std::max(1u, step.width_bytes);
         std::uint64_t least = ~std::uint64_t{0}, most = 0, bits = 0;

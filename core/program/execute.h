@@ -21,7 +21,7 @@ struct KernelLaunch {
     std::array<std::uint32_t, 3> grid{1, 1, 1};
     std::array<std::uint32_t, 3> block{1, 1, 1};
     std::uint64_t dynamic_shared_bytes = 0;
-    std::vector<std::uint8_t> parameters;  // as the kernel reads them
+    std::vector<std::uint8_t> parameters;  // in the kernel's layout
     std::uint32_t multiprocessors = 132;   // an H100's
     std::uint64_t blocks() const { return std::uint64_t{1} * grid[0] * grid[1] * grid[2]; }
     std::uint32_t threads() const { return block[0] * block[1] * block[2]; }
@@ -43,7 +43,7 @@ struct KernelFault {
 
 // The outcome of one attempt at a box besides its accesses.
 struct ExecutionNotes {
-    std::vector<KernelFault> faults;  // of each instruction the first in the order of the launch
+    std::vector<KernelFault> faults;  // by instruction: the first in launch order
     // Names of arrays without given contents that decided an address or a branch.
     std::vector<std::string> contents_missing;
     std::uint64_t steps = 0;  // warp instructions that were executed
@@ -53,14 +53,14 @@ struct ExecutionNotes {
     void add(const ExecutionNotes& other);
 };
 
-// Takes accesses of an attempt, which is dropped where the box must be split.
+// Takes accesses of an attempt, which is discarded if the box must be split.
 class AccessSink {
  public:
     virtual ~AccessSink() = default;
     // `growth` of the addresses from block to block of the box.
     virtual void take(std::uint32_t site, Space space, const WarpAccess& access,
                       const Growth& growth, const BlockBox& box) = 0;
-    virtual void keep() = 0;  // the box was executed whole
+    virtual void keep() = 0;  // the whole box was executed
     virtual void drop() = 0;
     // A warp of the block begins, or continues after a barrier.
     virtual void resume(std::uint32_t /*warp*/) {}
@@ -93,7 +93,7 @@ class StepBudget {
 
 class StepCode;  // step_code.h
 
-// One for each thread that executes. Not for use by several at a time.
+// One for each executing thread; not thread-safe.
 class Executor {
  public:
     Executor(const StepCode& steps, const KernelLaunch& launch, LaunchMemory& memory,
@@ -111,7 +111,7 @@ class Executor {
     std::unique_ptr<Body> body_;
 };
 
-// The groups that a sample is made of, each with a sink.
+// The groups of a sample, each with a sink.
 inline constexpr std::uint32_t sample_groups = 16;
 
 struct Execution {

@@ -33,8 +33,8 @@ constexpr std::array<std::pair<std::string_view, std::uint32_t>, 12> element_bit
                                                                                    {"b1", 1},
                                                                                    {"b32", 32}}};
 
-// Four lanes share one of eight rows of the tensor cores' matrices: along `inner`, `side_by_side`
-// elements are a lane's.
+// The layout of the tensor cores' matrices: four lanes share one of eight rows; along `inner`, each
+// lane has `side_by_side` elements.
 struct FragmentMatrix {
     std::uint32_t lines = 0, line_elements = 0;
     bool is_inner = false;  // lines run along `inner`
@@ -53,7 +53,7 @@ FragmentMatrix matrix_of(const OpcodeWords& words, const FragmentShape& shape, s
             2};
 }
 
-// Matrices of 8 lines of 16 bytes, up to two of them along either side at once.
+// Matrices of 8 lines of 16 bytes, up to two of them along both sides at once.
 void read_by_matrices(Fragment& fragment, const FragmentMatrix& matrix, std::uint32_t line_bytes) {
     const std::uint32_t high = std::min(2u, matrix.lines / 8), wide = std::min(2u, line_bytes / 16);
     fragment.variant = high * wide == 4 ? 'M' : high * wide == 2 ? 'm' : 'n';

@@ -1,5 +1,5 @@
-// The accesses that wmma.load and wmma.store are made of: ptxas makes ordinary loads and stores of
-// them, and ldmatrix where they read shared memory.
+// The accesses of wmma.load and wmma.store: ptxas turns them into ordinary loads and stores, and
+// into ldmatrix where they read shared memory.
 #pragma once
 
 #include <cstdint>
@@ -30,10 +30,10 @@ struct Fragment {
     std::uint32_t width_bytes = 4;  // of a lane
     char variant = 0;               // n, m, M: an ldmatrix of 1, 2 or 4 matrices
     std::uint32_t element_bits = 16;
-    std::uint32_t line_elements = 0;  // of the fragment: lines are so far apart if nothing is said
+    std::uint32_t line_elements = 0;  // default distance of lines
 };
 
-// None: a form that is not known.
+// None: an unknown form.
 std::optional<Fragment> fragment_of(const OpcodeWords& words);
 
 }  // namespace coalprof

@@ -18,7 +18,7 @@ constexpr std::int64_t extended(std::uint64_t value, std::uint8_t bits) {
                       : static_cast<std::int64_t>(value << (64 - bits)) >> (64 - bits);
 }
 
-// `parts`: into how many the box is best split.
+// `parts`: the best number of parts for the box.
 [[noreturn]] inline void split_box(const Growth& growth, std::uint32_t parts = 64) {
     throw BoxMustSplit{.dimensions = dimensions_of(growth), .parts = parts};
 }
@@ -26,7 +26,7 @@ constexpr std::int64_t extended(std::uint64_t value, std::uint8_t bits) {
 inline void need_fixed(const LaneValue& value) {
     if (!value.is_fixed()) split_box(value.growth);
 }
-// Throws where `bits` wide numbers of active lanes wrap somewhere in the box; signed or not.
+// Throws where `bits` wide numbers of active lanes, signed or not, wrap somewhere in the box.
 void need_no_wrap(const LaneValue& value, std::uint32_t active, const BlockBox& box,
                   std::uint8_t bits, bool is_signed);
 
@@ -38,21 +38,21 @@ inline Growth negated(const Growth& a) { return scaled(a, ~std::uint64_t{0}); }
 Growth growth_of_product(const LaneValue& a, const LaneValue& b, std::uint32_t active,
                          bool is_signed_64 = false, std::uint8_t bits = 64);
 
-// The number that all active lanes have.
+// The common number of all active lanes.
 std::optional<std::uint64_t> number_of_all(const LaneValue& value, std::uint32_t active);
 
 // The quotients and remainders of a growing number by a fixed one, from block to block.
 enum class Quotients : std::uint8_t {
-    grow,  // the number grows by multiples of the divisor: remainders stay
-    stay,  // no lane comes to the next multiple: remainders grow as the number does
+    grow,  // the number grows by multiples of the divisor: remainders are constant
+    stay,  // no lane reaches the next multiple: remainders grow as the number does
 };
 Quotients quotients_of(const LaneValue& value, std::uint32_t active, const BlockBox& box,
                        Wide divisor, std::uint8_t bits, bool is_signed);
-// Throws unless a growing number's bits from `shift` on are all that grows.
+// Throws unless a growing number's bits from `shift` on include all growth.
 void need_multiples(const LaneValue& value, std::uint32_t active, std::uint32_t shift,
                     const BlockBox& box, std::uint8_t bits);
 
-// -1, 0, 1: how a compares to b in all blocks of the box.
+// -1, 0, 1: the result of comparing a to b in all blocks of the box.
 struct LaneOrder {
     std::array<std::int8_t, warp_lanes> of{};
 };

@@ -15,11 +15,11 @@
 namespace coalprof {
 namespace {
 
-// The library's own limits are 10 million steps and 20 GB. The same pattern is looked for in each
-// kernel's name once; a search that ends here took 0.03 s.
+// The library's own limits are 10 million steps and 20 GB. Each kernel's name is searched once; a
+// search that ends here took 0.03 s.
 constexpr std::uint32_t most_steps = 1'000'000;
 constexpr std::uint32_t most_heap_kib = 64 * 1024;
-// Each takes stack while a pattern is read; the library's own limit of 250 takes 100 KiB.
+// Each takes stack during compilation; the library's own limit of 250 takes 100 KiB.
 constexpr std::uint32_t most_nested_parentheses = 50;
 
 using CompiledName = std::shared_ptr<pcre2_code>;

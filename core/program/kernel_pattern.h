@@ -1,5 +1,5 @@
-// The regular expression that names kernels: PCRE2's, as Perl has them. It runs inside the user's
-// program, on a thread of the user's: it takes memory of the heap only, and its work is bounded.
+// The regular expression that names kernels: PCRE2's, with Perl's syntax. It runs inside the user's
+// program, on a user's thread: it takes heap memory only, and its work is bounded.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +18,10 @@ class KernelPattern {
         std::string sentence;  // "missing closing parenthesis"
         std::size_t at = 0;    // of the text, in bytes
     };
-    // Throws Error where the text is no regular expression.
+    // Throws Error for an invalid expression.
     explicit KernelPattern(const std::string& text);
 
-    // None: it was not found within the steps and the memory that a search may take.
+    // None: the search exceeded its limit of steps or memory.
     std::optional<bool> is_found_in(const std::string& name) const;
 
  private:

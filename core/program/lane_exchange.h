@@ -9,8 +9,8 @@
 namespace coalprof {
 
 struct Exchanged {
-    LaneValue first;           // of predicates bit n of at[0] is lane n
-    std::uint32_t second = 0;  // a predicate, where the instruction has a second result
+    LaneValue first;           // for predicates bit n of at[0] is lane n
+    std::uint32_t second = 0;  // a predicate, for instructions with two results
 };
 bool is_exchange(Opcode opcode);
 // Among the active lanes. Throws BoxMustSplit.

@@ -19,7 +19,7 @@ struct BlockBox {
     std::uint64_t blocks() const { return std::uint64_t{1} * count[0] * count[1] * count[2]; }
 };
 
-// Thrown where blocks of a box go different ways.
+// Thrown where blocks of a box diverge.
 struct BoxMustSplit {
     std::uint8_t dimensions = 0;  // a bit each: along one of these
     // Not 0: blocks at this distance along the lowest of them are equal.
@@ -30,7 +30,7 @@ struct BoxMustSplit {
 using Growth = std::array<std::int64_t, 3>;
 
 struct LaneValue {
-    std::array<std::uint64_t, warp_lanes> at{};  // of predicates bit n of at[0] is lane n
+    std::array<std::uint64_t, warp_lanes> at{};  // for predicates bit n of at[0] is lane n
     Growth growth{0, 0, 0};
     std::uint32_t valid = 0;  // the lanes for which `growth` holds
     // The arrays without given contents that it depends on: see launch_memory.h.
@@ -46,7 +46,7 @@ inline std::uint8_t dimensions_of(const Growth& growth) {
 
 __extension__ using Wide = __int128;
 
-// The least and the most that growth adds in a box.
+// The least and the most growth in a box.
 struct Spread {
     Wide least = 0;
     Wide most = 0;

@@ -14,15 +14,15 @@
 
 namespace coalprof {
 
-// The bytes of an array without the array: zeros, a rule, or a file's contents.
+// The contents of an array without storing it: zeros, a rule, or a file's bytes.
 class ArrayContents {
  public:
     virtual ~ArrayContents() = default;
     // At most 8 bytes, little-endian; 0 after the end.
     virtual std::uint64_t number_at(std::uint64_t at, std::uint32_t bytes) const = 0;
-    // The same for all addresses: then blocks that read other places of it still go the same way.
+    // True if equal for all addresses: then blocks that read different places still do the same.
     virtual bool is_constant() const { return false; }
-    // All bytes where they lie as they are; empty: they do not.
+    // All bytes, if they are stored as such; else empty.
     virtual std::string_view plain() const { return {}; }
 };
 
@@ -31,10 +31,11 @@ struct LaunchArray {
     std::uint64_t base = 0;
     std::uint64_t size_bytes = 0;                        // 0: as large as the touched places
     std::shared_ptr<const ArrayContents> contents = {};  // none: zeros by default
-    // Nothing lies below it: an index below 0 is one of this array, not of the one before.
+    // Nothing is below it, so that an index below 0 belongs to this array and not to the one
+    // before.
     bool is_alone = false;
     std::uint64_t begin = 0;                // of the addresses that are taken for it
-    std::uint64_t end = ~std::uint64_t{0};  // where those of the next one begin
+    std::uint64_t end = ~std::uint64_t{0};  // begin of the next one's
 };
 
 // A set of arrays without given contents: bit n is the nth of arrays(), the last bit all that
@@ -48,7 +49,7 @@ class LaunchMemory {
     // The array that contains `address` or ends before it; none: none begins there.
     const LaunchArray* find(std::uint64_t address) const;
 
-    // What is read of the array, where that is its bytes and nothing else; empty: ask read().
+    // The array's bytes, if reads return just these; empty: call read().
     std::string_view plain(const LaunchArray& array) const {
         return array.contents && written_.empty()
                    ? array.contents->plain().substr(0, limit_of(array))
@@ -66,7 +67,7 @@ class LaunchMemory {
     static std::uint64_t limit_of(const LaunchArray& array);
     UnsaidArrays bit_of(const LaunchArray* array) const;
     static constexpr std::uint64_t page_bytes = 4096;
-    // 256 MiB: more that decides addresses is refused rather than taken.
+    // 256 MiB: if more decides addresses, the kernel is refused.
     static constexpr std::size_t most_pages = 65536;
     std::vector<LaunchArray> arrays_;  // by begin
     struct Page {
@@ -78,10 +79,10 @@ class LaunchMemory {
     std::unordered_map<std::uint64_t, std::unique_ptr<Page>> written_;
 };
 
-// 4 TiB between arrays: none touches the next.
+// 4 TiB between arrays, so that none reaches the next.
 inline constexpr std::uint64_t array_distance = std::uint64_t{1} << 42;
 inline constexpr std::uint64_t first_array = std::uint64_t{1} << 44;
-// Of the arrays that lie so the base of the one that an address, not far below the first, is in.
+// The base of the array, at these distances, that holds the address or begins not far above it.
 constexpr std::uint64_t array_base(std::uint64_t address) {
     const std::uint64_t half = array_distance / 2;
     return address + half - (address + half - first_array) % array_distance;

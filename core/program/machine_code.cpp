@@ -187,7 +187,7 @@ bool is_of_library(const std::string& symbol) {
 }
 
 std::span<const std::string_view> machine_code_metrics() {
-    // Never destroyed: the exit handler of a counted program asks for them.
+    // Never destroyed: a counted program's exit handler uses them.
     static const auto& all = *new std::vector<std::string_view>([] {
         std::vector<std::string_view> metrics{sectors, ideal_sectors};
         for (const Operation& operation : operations)
@@ -260,7 +260,8 @@ std::vector<KernelOfMachineCode> kernels_of_machine_code(const std::vector<Kerne
         sum->kernel.launches += summary.counted;
         sum->seconds += summary.total_seconds();
     }
-    // stable_sort warns by clang with libstdc++ 12: names decide where times are equal.
+    // No stable_sort, about which clang warns with libstdc++ 12: names decide where times are
+    // equal.
     std::ranges::sort(sums, {}, [](const Sum& one) {
         return std::tuple(is_of_library(one.kernel.name), -one.seconds, one.kernel.name);
     });

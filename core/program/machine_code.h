@@ -32,15 +32,14 @@ std::map<std::string, std::uint64_t> bulk_copies_of(const std::vector<Trace>& tr
 // True if the kernel, by its mangled name, is one of NVIDIA's libraries or of PyTorch.
 bool is_of_library(const std::string& symbol);
 
-// A kernel, by its mangled name, and how many of its launches were counted in the first run.
+// A kernel, by its mangled name, and the number of its counted launches in the first run.
 struct KernelOfMachineCode {
     std::string name;
     std::uint64_t launches = 0;
 };
 // Kernels that do not count themselves, at most `most`: those of the program before those of
-// libraries, then those that take most time. `kernels`
-// and `first_run` are of the run that the hardware counted, `of_ptx` of that in which code counted
-// itself; empty: there was none.
+// libraries, then those that take most time. `kernels` and `first_run` are of the run that the
+// hardware counted, `of_ptx` of that in which code counted itself; empty: there was no such run.
 std::vector<KernelOfMachineCode> kernels_of_machine_code(const std::vector<KernelSummary>& kernels,
                                                          const std::vector<Trace>& first_run,
                                                          const std::vector<Trace>& of_ptx,

@@ -347,7 +347,7 @@ class ModuleReader {
         if (inlined < end) {
             at_ = inlined + std::string_view("inlined_at").size();
             inlined_at_ = callers_[{source_line_.file, source_line_.line}] = take_place();
-            // CUDA's functions call each other: the user's own line is where the outermost was.
+            // CUDA's functions call each other: the user's line is that of the outermost call.
             for (std::size_t depth = 0;
                  depth < callers_.size() && module_.files_of_toolkit.contains(inlined_at_.file);
                  ++depth) {
@@ -462,7 +462,7 @@ class ModuleReader {
     PtxPlace source_line_;
     PtxPlace inlined_at_;
     PtxBody body_;
-    // Where the function of a file and line was inlined.
+    // The places at which functions were inlined, by file and line.
     std::map<std::pair<std::uint32_t, std::uint32_t>, PtxPlace> callers_;
 };
 

@@ -22,18 +22,18 @@ struct PtxVariable {
     std::string name;
     PtxState state = PtxState::global;
     std::uint32_t align_bytes = 1;
-    std::uint64_t size_bytes = 0;             // 0: "extern .shared", as large as the launch says
+    std::uint64_t size_bytes = 0;             // 0: "extern .shared", sized by the launch
     std::vector<std::uint8_t> contents = {};  // the initialised part
 };
 
 struct PtxParameter {
     std::string name;  // "_Z4copyPKf_param_0"
-    std::string type;  // "u64"; "b8" of structures
+    std::string type;  // "u64"; "b8" for structures
     std::uint32_t size_bytes = 0;
     bool is_pointer = false;  // it says so itself
 };
 
-// A source line by the number of its file: programs have millions of statements.
+// A source line by the number of its file, to save memory: programs have millions of statements.
 struct PtxPlace {
     std::uint32_t file = 0;
     std::uint32_t line = 0;
@@ -41,7 +41,7 @@ struct PtxPlace {
 
 struct PtxStatement {
     std::string_view text;    // from the guard or opcode to the semicolon, without it
-    std::uint32_t scope = 0;  // registers and labels are looked up in it and those around it
+    std::uint32_t scope = 0;  // for registers and labels, with the scopes around it
     PtxPlace source = {};
     PtxPlace inlined_at = {};
 };
@@ -54,7 +54,7 @@ struct PtxLabel {
 };
 
 struct PtxRegister {
-    std::string name;         // of a range "%r<15>" its prefix
+    std::string name;         // for a range "%r<15>" its prefix
     std::uint32_t bits = 32;  // 1: a predicate
     std::uint32_t count = 0;  // 0: a single one
 };
@@ -69,7 +69,7 @@ struct PtxFunction {
     std::string name;  // mangled
     bool is_entry = false;
     bool has_body = false;
-    std::uint32_t most_threads = 0;  // of a block; 0: it does not say
+    std::uint32_t most_threads = 0;  // of a block; 0: not given
     // The only block that it runs with, ".reqntid"; zeros: any.
     std::array<std::uint32_t, 3> required_block{};
     bool has_clusters = false;  // of several blocks
@@ -85,8 +85,8 @@ struct PtxBody {
     std::vector<PtxLabel> labels;
 };
 
-// Views into the text that it was read from, which it does not hold. Files have 100 MB and 50,000
-// kernels, of which one is wanted: bodies are read when they are asked for.
+// Views into the text that it was read from, which it does not own. Files have 100 MB and 50,000
+// kernels, of which one is wanted: bodies are read on demand.
 struct PtxModule {
     std::string_view text;
     std::string source;  // for errors
@@ -95,7 +95,7 @@ struct PtxModule {
     std::uint32_t architecture = 0;      // of ".target sm_90": 90
     std::map<std::uint32_t, std::string> files;
     std::set<std::uint32_t> files_of_toolkit;
-    // In `functions`, the one with a body where there is one; in `variables`.
+    // Index in `functions`, of the one with a body if there is one; index in `variables`.
     std::map<std::string, std::size_t, std::less<>> function_numbers;
     std::map<std::string, std::size_t, std::less<>> variable_numbers;
     SourceLine line_at(const PtxPlace& place) const;
@@ -103,12 +103,13 @@ struct PtxModule {
     std::vector<const PtxFunction*> kernels() const;
 };
 
-// Throws UsageError, naming `source` and the line of PTX, where the text is cut or no PTX.
+// Throws UsageError, naming `source` and the line of PTX, for incomplete text or other text than
+// PTX.
 PtxModule read_module(std::string_view text, const std::string& source);
 // Throws UsageError, likewise.
 PtxBody read_body(const PtxModule& module, const PtxFunction& function);
 
-// The bytes of a type, "f32" 4, "pred" 0; none: it is no type.
+// The bytes of a type, "f32" 4, "pred" 0; none: unknown type.
 std::optional<std::uint32_t> bytes_of_type(std::string_view type);
 
 }  // namespace coalprof

@@ -22,7 +22,7 @@ constexpr std::size_t most_origins = 62;
 constexpr Origins of_variables = Origins{1} << most_origins;
 constexpr Origins loaded = Origins{1} << 63;
 
-// Which instructions use a slot.
+// The instructions that use each slot.
 class SlotUses {
  public:
     void add(Slot slot, std::uint32_t instruction) { uses_.emplace_back(slot, instruction); }
@@ -283,7 +283,7 @@ class Needs {
     std::vector<Origins> origins_;
     std::vector<bool> is_needed_;
     Origins wanted_ = 0;        // of loads that matter
-    std::vector<Slot> needed_;  // whose writers are still to be looked at
+    std::vector<Slot> needed_;  // whose writers are not yet examined
     SlotUses writers_;
     SlotUses readers_;
     bool needs_global_ = false;

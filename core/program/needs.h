@@ -1,4 +1,4 @@
-// Which instructions decide addresses, branches and barriers: only these are executed.
+// Finds the instructions that decide addresses, branches and barriers: only these are executed.
 #pragma once
 
 #include "core/program/code.h"

@@ -84,8 +84,8 @@ std::uint64_t inserted(std::uint8_t bits, std::uint64_t a, std::uint64_t b, std:
     return (b & ~field) | (a << position & field);
 }
 
-// dp4a: four products of bytes; dp2a: of two halves of a with two bytes of b, the low ones or the
-// high ones.
+// dp4a: four products of bytes; dp2a: two, of the halves of a and the low or the high two bytes of
+// b.
 std::uint64_t dot_product(const PtxStep& step, std::uint64_t a, std::uint64_t b) {
     const auto part = [](std::uint64_t value, std::uint8_t bits, std::uint32_t at, bool is_signed) {
         const std::uint64_t field = value >> (bits * at) & mask_of(bits);
@@ -129,7 +129,7 @@ std::uint64_t bits_of_real(double value, PtxType type) {
     if (size >= 65520) return sign | 0x7C00;
     int exponent = 0;
     std::frexp(size, &exponent);
-    const int unit = std::max(exponent - 11, -24);  // the weight of the last of 11 bits
+    const int unit = std::max(exponent - 11, -24);  // weight of the lowest of 11 bits
     const auto fraction = static_cast<std::uint64_t>(std::nearbyint(std::ldexp(size, -unit)));
     // 1024 and more carry into the exponent.
     return sign | (static_cast<std::uint64_t>(unit + 24) * 1024 + fraction);
@@ -298,7 +298,7 @@ double real_of(const PtxStep& step, double a, double b) {
         case Opcode::log2:
             return std::log2(a);
         case Opcode::exp2:
-            return std::pow(2.0, a);  // exp2 is younger than the C library that packages ask for
+            return std::pow(2.0, a);  // exp2 needs a newer glibc than packages allow
         case Opcode::hyperbolic_tangent:
             return std::tanh(a);
         case Opcode::absolute:

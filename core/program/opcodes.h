@@ -34,8 +34,8 @@ class OpcodeWords {
     bool has(std::string_view word) const;
     bool is_memory() const;
     MemoryWords memory() const;
-    // Opcode, types, comparison and variant of an instruction without memory; `unknown` where it
-    // is not known.
+    // Opcode, types, comparison and variant of an instruction without memory; `unknown` for unknown
+    // ones.
     void describe(PtxInstruction& instruction) const;
     // The number of results among `operands`.
     std::size_t results(std::size_t operands) const;

@@ -12,7 +12,7 @@
 namespace coalprof {
 namespace {
 
-// Older ones lack match.sync.
+// Older GPUs lack match.sync.
 constexpr std::uint32_t least_capability = 70;
 constexpr std::string_view least_version = "6.3";
 constexpr std::string_view entry_word = ".entry";
@@ -91,7 +91,7 @@ class Rewriter {
     std::string_view mark_;
     std::size_t at_ = 0;
     std::size_t depth_ = 0;                    // of braces, in a function
-    std::size_t code_at_ = std::string::npos;  // where the probe's own code goes
+    std::size_t code_at_ = std::string::npos;  // position for the probe's own code
     std::uint64_t capability_ = 0;
     bool is_wanted_ = false;
     std::string function_;
@@ -99,10 +99,10 @@ class Rewriter {
     PtxRegisters registers_;
     ArrayNames arrays_ = ArrayNames({});
     Location location_;
-    // The place where the function of a location was inlined, of the function that is read.
+    // Inlining positions of the current function's locations.
     std::map<Location, Location> inlined_at_;
     std::map<std::uint64_t, std::string> files_;
-    std::vector<std::vector<Location>> locations_;  // of each site: its own, then where inlined
+    std::vector<std::vector<Location>> locations_;  // by site: its own, then those of inlining
     ProbedPtx result_;
 };
 
@@ -175,7 +175,7 @@ void Rewriter::version() {
     copy_to(end);
 }
 
-// A variable, a function that is declared, or one with a body.
+// A variable, or a function with or without a body.
 void Rewriter::declaration() {
     const std::size_t end = std::min(text_.find_first_of(";{=", at_), text_.size());
     if (end < text_.size() && text_[end] == '{') {
@@ -200,7 +200,7 @@ void Rewriter::function(std::string_view header) {
             name = skip_blanks(header, std::min(header.find(')', name), header.size() - 1) + 1);
     }
     const std::size_t body = at_ + header.size();
-    if (name == header.npos) {  // of no kind that is known
+    if (name == header.npos) {  // an unknown kind
         copy_to(behind_braces(body));
         return;
     }
@@ -214,7 +214,7 @@ void Rewriter::function(std::string_view header) {
     location_ = {};
     inlined_at_.clear();
     copy_to(body);
-    // Counting takes registers: without a word on it the kernel could not be launched with as many
+    // Counting takes registers: without a limit the kernel could not be launched with as many
     // threads as before.
     const auto says = [&](std::string_view word) { return header.find(word) != header.npos; };
     if (is_wanted_ && entry != header.npos && !says(".maxntid") && !says(".reqntid") &&
@@ -224,7 +224,7 @@ void Rewriter::function(std::string_view header) {
     depth_ = 1;
 }
 
-// A rotated loop reads registers that statements below it set: those are known first.
+// All statements first: a rotated loop reads registers that later statements set.
 void Rewriter::know_pointers() {
     for (std::size_t at = 0; at < body_.size();) {
         const std::size_t end = std::min(body_.find_first_of(";\n", at), body_.size());
@@ -312,18 +312,18 @@ std::string Rewriter::with_guard(const MemoryInstruction& instruction) {
     return fmt::format("and.pred %coalprof_p, %coalprof_p, {}; ", instruction.guard);
 }
 
-// Both questions are asked of the address.
+// Tests the address for both kinds of memory.
 void Rewriter::count_generic(const MemoryInstruction& instruction) {
     const std::string guard = with_guard(instruction);
     result_.text += "isspacep.global %coalprof_p, %coalprof_a; " + guard;
     call(instruction, Space::global, "%coalprof_a", "%coalprof_p");
-    if (instruction.width_bytes > 16) return;  // shared memory has no such access
+    if (instruction.width_bytes > 16) return;  // shared memory has no wider access
     result_.text += "isspacep.shared %coalprof_p, %coalprof_a; " + guard +
                     "cvta.to.shared.u64 %coalprof_b, %coalprof_a; ";
     call(instruction, Space::shared, "%coalprof_b", "%coalprof_p");
 }
 
-// Rows of matrices, which lie in shared memory.
+// Rows of matrices in shared memory.
 void Rewriter::count_low_lanes(const MemoryInstruction& instruction) {
     if (instruction.space == PtxSpace::generic)
         result_.text += "cvta.to.shared.u64 %coalprof_a, %coalprof_a; ";
@@ -333,7 +333,8 @@ void Rewriter::count_low_lanes(const MemoryInstruction& instruction) {
     call(instruction, Space::shared, "%coalprof_a", "%coalprof_p");
 }
 
-// Where the word lies: those of a warp's lanes side by side (core/count/local_memory.h).
+// Counts the interleaved address: the words of a warp's lanes are adjacent
+// (core/count/local_memory.h).
 void Rewriter::count_local(const MemoryInstruction& instruction) {
     result_.text +=
         "shr.u64 %coalprof_b, %coalprof_a, 2; shl.b64 %coalprof_b, %coalprof_b, 7; "

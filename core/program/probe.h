@@ -22,7 +22,7 @@ struct NoPtx {
 
 struct ProbedPtx {
     std::string text;
-    std::vector<PtxSite> sites;  // site n has the counts and samples n
+    std::vector<PtxSite> sites;  // site n has counts and samples n
     std::size_t samples_of_each = 0;
 };
 

@@ -256,11 +256,11 @@ coalprof_done:
 }
 )";
 
-// The sites' number takes 24 bits of the word that a call gives, its width 6.
+// The site's number takes 24 bits of a call's argument, its width 6.
 constexpr std::uint32_t load_bit = 1u << 30;
 constexpr std::uint32_t shared_bit = 1u << 31;
 
-// Written out for each bit of 1 to 32: of a loop ptxas could make a place at which lanes part.
+// Unrolled for each bit of 1 to 32: ptxas could make lanes diverge in a loop.
 std::string most_words_code() {
     std::string code;
     for (std::uint32_t bit = warp_lanes; bit > 0; bit /= 2)
@@ -300,7 +300,7 @@ std::string with_texts(std::string_view code, const std::map<std::string_view, s
     return text;
 }
 
-// The thread's own, of where a word of local memory lies among those of the other lanes.
+// The thread's own address, from the interleaved address of a word of local memory.
 std::uint64_t address_in(const PtxSite& site, std::uint64_t address) {
     if (site.space != Space::local) return address;
     const std::uint64_t row_bytes = std::uint64_t{warp_lanes} * local_word_bytes;

@@ -23,12 +23,12 @@ inline constexpr const char* samples_symbol = "coalprof_samples";
 std::size_t samples_of_each_of(std::size_t sites);
 // The second argument of the function: the site and its properties.
 std::uint32_t probe_word(std::size_t site, const PtxSite& of);
-// A function, coalprof_probe, and its memory, to whose names `mark` is added: code that is linked
-// from several texts has that of each.
+// A function, coalprof_probe, and its memory, whose names end in `mark`: code that is linked from
+// several texts has one for each.
 std::string probe_code(std::size_t sites, std::size_t samples_of_each, std::string_view mark = {});
 
-// The warps that a site's samples hold (samples_of_each x sample_words numbers). One that two warps
-// wrote to at the same time is left out.
+// The warps in a site's samples (samples_of_each x sample_words numbers). A sample that two warps
+// wrote at the same time is left out.
 std::vector<WarpAccess> accesses_of(const PtxSite& site, const std::vector<std::uint64_t>& words);
 
 }  // namespace coalprof

@@ -1,5 +1,5 @@
-// Which boxes of blocks are executed: the whole grid first, and its parts where blocks differ.
-// Where that takes too many steps, a sample of blocks.
+// The boxes of blocks to execute: the whole grid first, and its parts where blocks differ. If that
+// takes too many steps, a sample of blocks.
 #include <algorithm>
 #include <condition_variable>
 #include <exception>
@@ -12,7 +12,7 @@
 namespace coalprof {
 namespace {
 
-// Boxes that are still to be executed, for all threads. The last ones first: few wait at a time.
+// Boxes still to execute, for all threads. The newest first, so that few are stored.
 class Boxes {
  public:
     void add(std::vector<BlockBox> more) {
@@ -20,7 +20,7 @@ class Boxes {
         std::ranges::move(more, std::back_inserter(waiting_));
         changed_.notify_all();
     }
-    // None: all are done, or a thread failed.
+    // False: all are done, or a thread failed.
     bool take(BlockBox& box) {
         std::unique_lock lock(mutex_);
         changed_.wait(lock, [&] { return !waiting_.empty() || running_ == 0 || is_stopped_; });
@@ -87,7 +87,7 @@ std::vector<BlockBox> parts_of(const BlockBox& box, const BoxMustSplit& why) {
     return parts;
 }
 
-// Blocks of a launch as they are numbered, x fastest.
+// The block of this number, x fastest.
 BlockBox block_of(const KernelLaunch& launch, std::uint64_t number) {
     BlockBox box;
     for (std::size_t d = 0; d < 3; ++d) {
@@ -175,7 +175,7 @@ ExecutionNotes run_in_order(const Work& work, StepBudget& budget) {
     return notes;
 }
 
-// Spread over the launch however many are taken: steps of the golden ratio come back to no place.
+// Spread over the launch for any sample size: steps of the golden ratio repeat no place.
 std::uint64_t sampled_block(std::uint64_t number, std::uint64_t blocks) {
     __extension__ using WideNatural = unsigned __int128;
     const std::uint64_t place = number * 0x9E37'79B9'7F4A'7C15u + (std::uint64_t{1} << 63);
@@ -231,7 +231,7 @@ Execution execute(const Code& code, const KernelLaunch& launch, LaunchMemory& me
                   const ExecutionLimits& limits, std::size_t threads,
                   const std::function<AccessSink&()>& new_sink) {
     const StepCode steps(code);
-    // Registers of all threads together may not take much memory.
+    // The registers of all threads together are limited.
     constexpr std::size_t most_register_bytes = std::size_t{256} << 20;
     const std::size_t block_bytes =
         steps.places() * sizeof(LaneValue) * (launch.threads() / warp_lanes + 1) + 1;

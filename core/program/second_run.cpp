@@ -9,7 +9,7 @@
 namespace coalprof {
 namespace {
 
-// None: they are not all known, as in a graph, or where the program ended without a word.
+// None: not all are known, as in a graph, or where the program ended early.
 std::optional<std::set<std::string>> launched_in(const Trace& trace) {
     if (!trace.launches) return std::nullopt;
     std::set<std::string> names;

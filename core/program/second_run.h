@@ -22,8 +22,7 @@
 
 namespace coalprof {
 
-// `traces`: of all processes of the first run. `wants`: which kernels lines are asked of, by their
-// mangled names.
+// `traces`: of all processes of the first run. `wants`: selects kernels by their mangled names.
 bool may_have_lines(const std::vector<Trace>& traces,
                     const std::function<bool(const std::string&)>& wants);
 

@@ -17,19 +17,18 @@ struct SourceLine {
 // True if the file is a header of the toolkit, or of Triton's language: not the user's.
 bool is_of_toolkit(const SourceLine& place);
 
-// A memory instruction of the program. A generic one has two sites, one for each memory that it can
-// reach.
+// A memory instruction of the program. A generic one has two sites, one for each possible memory.
 struct PtxSite {
     std::string function;  // mangled: the kernel, or a function that kernels call
     SourceLine source;
-    // Where the function that `source` lies in was inlined: the innermost place that is not the
-    // toolkit's; empty: nowhere.
+    // The innermost place where the function of `source` was inlined that is not the toolkit's;
+    // empty: nowhere.
     SourceLine inlined_at;
     std::string instruction;  // "ld.global.v4.f32"
     AccessKind kind = AccessKind::load;
     Space space = Space::global;
     std::uint32_t width_bytes = 4;  // a lane
-    std::string array = {};         // that it reaches, see array_names.h; empty: not known
+    std::string array = {};         // the accessed array, see array_names.h; empty: not known
 };
 
 // Local memory is interleaved by words of this size.
@@ -43,7 +42,7 @@ struct SiteTotals {
     std::uint64_t sectors = 0;         // distinct in a warp
     std::uint64_t lines = 0;           // of 128 bytes, likewise
     std::uint64_t places = 0;          // distinct addresses, likewise
-    std::uint64_t ideal_sectors = 0;   // of as many lanes side by side; at most `sectors`
+    std::uint64_t ideal_sectors = 0;   // of as many adjacent lanes; at most `sectors`
     std::uint64_t needed_sectors = 0;  // the fewest that could hold the distinct bytes
     std::uint64_t passes = 0;          // through the banks of shared memory
     std::uint64_t ideal_passes = 0;    // without conflicts

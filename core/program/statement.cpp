@@ -39,7 +39,7 @@ std::vector<std::string_view> parts_of_opcode(std::string_view opcode) {
     }
 }
 
-// None: a memory that is not counted.
+// None: uncounted memory.
 std::optional<PtxSpace> space_of(const std::vector<std::string_view>& parts) {
     for (const std::string_view part : parts) {
         if (part == "global") return PtxSpace::global;
@@ -59,7 +59,7 @@ std::optional<AccessKind> kind_of(std::string_view base) {
     return std::nullopt;
 }
 
-// The `nth` "[...]" of the operands, from 0.
+// The operands' "[...]" number `nth`, from 0.
 std::string_view bracket_of(std::string_view operands, std::size_t nth) {
     std::size_t open = 0;
     for (std::size_t i = 0; i <= nth; ++i) {

@@ -1,4 +1,4 @@
-// The parts of PTX that matter for counting memory instructions: one statement at a time.
+// The parts of PTX that matter for counting memory instructions, statement by statement.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace coalprof {
 // The memory that an instruction reaches; generic: its address decides, when it runs.
 enum class PtxSpace : std::uint8_t { global, shared, local, generic };
 
-// A load, store, atomic or reduction of a memory that is counted.
+// A load, store, atomic or reduction of counted memory.
 struct MemoryInstruction {
     std::string guard;   // "%p1", "!%p1"; empty: none
     std::string opcode;  // "ld.global.v4.f32"
@@ -45,10 +45,10 @@ class PtxRegisters {
     std::map<std::string, std::uint32_t> names_;
 };
 
-// Where the next statement begins: blanks and comments are passed over.
+// The begin of the next statement, after blanks and comments.
 std::size_t skip_blanks(std::string_view text, std::size_t at);
 
-// The characters of names: letters, digits, _, $ and %.
+// Characters of names: letters, digits, _, $ and %.
 bool is_name_character(char c);
 
 // The name at `at`, after blanks; empty: none.

@@ -150,7 +150,7 @@ bool StepCode::is_cleared(Slot place) const {
 void StepCode::find_read_first() {
     const std::size_t words = slots_.size() / 64 + 1;
     constexpr std::size_t most_words = std::size_t{1} << 23;
-    if (steps_.size() * words > most_words) {  // all are taken for live
+    if (steps_.size() * words > most_words) {  // all are assumed to be live
         for (Slot place = 0; place < slots_.size(); ++place)
             if (is_cleared(place)) read_first_.push_back(place);
         return;

@@ -1,5 +1,5 @@
-// A kernel's code as it is executed: only the instructions that matter, their slots replaced by
-// places in a warp's registers.
+// A kernel's code as executed: only the instructions that matter, with indices of a warp's
+// registers instead of slots.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 
 namespace coalprof {
 
-bool is_access(Opcode opcode);        // of memory: a load, a store or an atomic
-bool is_control_flow(Opcode opcode);  // decides where lanes go on
+bool is_access(Opcode opcode);        // a load, a store or an atomic
+bool is_control_flow(Opcode opcode);  // changes the next instruction
 
-// A register that one instruction alone sets, to a parameter of the launch.
+// A register that a single instruction sets, to a parameter of the launch.
 struct PresetRegister {
     Slot place = no_slot;
     std::uint64_t address = 0;  // in the parameters
@@ -39,11 +39,11 @@ class StepCode {
     std::size_t places() const { return slots_.size(); }
     const SlotInfo& slot_at(Slot place) const { return code_.slots[slots_[place]]; }
     bool is_predicate(Slot place) const { return predicates_[place]; }
-    // Registers that some path reads before it writes them: they are zero when a block begins.
+    // Registers that some path reads before writing: they are zero when a block begins.
     const std::vector<Slot>& read_first() const { return read_first_; }
-    // Set once for all blocks, by no step: a kernel begins with such loads.
+    // Set once for all blocks instead of by steps: kernels begin with such loads.
     const std::vector<PresetRegister>& presets() const { return presets_; }
-    // Those that hold the number of the block.
+    // Registers with the number of the block.
     const std::vector<Slot>& block_numbers() const { return block_numbers_; }
 
  private:
@@ -58,7 +58,7 @@ class StepCode {
     const Code& code_;
     std::vector<PtxStep> steps_;
     std::vector<std::vector<std::uint32_t>> tables_;
-    std::vector<Slot> places_;  // of a slot in a warp's registers
+    std::vector<Slot> places_;  // by slot: index in a warp's registers
     std::vector<Slot> slots_;   // the slot of a place
     std::vector<bool> predicates_;
     std::vector<Slot> read_first_;

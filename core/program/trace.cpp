@@ -48,7 +48,7 @@ double real_at(JsonView line, std::string_view name) {
     return *number;
 }
 
-// As many numbers as are asked for, of the type.
+// Exactly `count` numbers of the type.
 template <typename Number, std::size_t count>
 std::array<Number, count> numbers_at(JsonView line, std::string_view name) {
     std::array<Number, count> numbers{};
@@ -106,11 +106,11 @@ json to_json(const WarpAccess& warp) {
     return numbers;
 }
 
-// None: it is no warp's. Samples lie in memory that the program may write to, and no GPU executes
-// an access whose address is not a multiple of its width.
+// None: not a warp's. The program may write to the memory of samples, and no GPU executes an access
+// whose address is not a multiple of its width.
 std::optional<WarpAccess> warp_from(JsonView numbers, const PtxSite& site) {
     WarpAccess warp{.width_bytes = site.width_bytes, .kind = site.kind, .space = site.space};
-    std::optional<std::uint32_t> lanes;  // that are still to come; none: all of them
+    std::optional<std::uint32_t> lanes;  // still expected; none: all of them
     for (const JsonView item : numbers) {
         const auto number = item.natural();
         if (!number) return std::nullopt;
@@ -167,7 +167,7 @@ TracedInstruction instruction_from(JsonView line) {
     return told;
 }
 
-// Members that name something, each one of a set.
+// Members whose values are names, each one of a set.
 constexpr std::array names_in_lines{std::pair{"range", &Trace::ranges},
                                     std::pair{"unfinished", &Trace::unfinished},
                                     std::pair{"library", &Trace::libraries},
@@ -215,7 +215,7 @@ TracedProcess process_from(JsonView line) {
     return {.id = natural_at(line, "process"), .program = text_at(line, "program")};
 }
 
-// A line after the other; false where a killed program cut the last.
+// Reads line after line; false where a killed program cut the last.
 bool take_line(JsonStream& lines, JsonStream::Step step, bool is_first, Trace& trace) {
     try {
         if (step == JsonStream::Step::value) {
@@ -243,7 +243,7 @@ TracedKernel graph_launch(std::uint64_t device) {
     return {.name = "(CUDA graph)", .grid = {0, 0, 0}, .block = {0, 0, 0}, .device = device};
 }
 
-// No function's name begins so.
+// No function has such a name.
 bool is_graph(const TracedKernel& kernel) { return kernel.name.starts_with('('); }
 
 std::set<std::string> names_in(const std::vector<Trace>& traces,
@@ -281,7 +281,8 @@ bool TraceWriter::is_ours() const {
     return ::fstat(fd_, &file) == 0 && file.st_dev == device_ && file.st_ino == file_;
 }
 
-// A program may close all descriptors that it does not know, and its own files get their numbers.
+// A program may close all descriptors that it does not know, and its own files then get their
+// numbers.
 void TraceWriter::reopen() {
     fd_ = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
     if (!is_ours()) throw Error(fmt::format("cannot write {}: error {}", path_, errno));
@@ -358,7 +359,7 @@ void TraceWriter::end(const std::map<TracedKernel, std::uint64_t>& launches) {
     line(json_line({{"end", true}}));
 }
 
-// In one call, so that a program that is killed leaves whole lines.
+// In one call, so that a killed program leaves whole lines.
 void TraceWriter::line(const std::string& text) {
     if (!is_ours()) reopen();
     const std::string bytes = text + '\n';

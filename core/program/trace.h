@@ -24,14 +24,14 @@ inline constexpr std::uint64_t trace_version = 5;
 
 // Launches that are the same for our purposes.
 struct TracedKernel {
-    std::string name;                    // as the program's symbol has it: mangled
+    std::string name;                    // the program's symbol: mangled
     std::array<std::uint32_t, 3> grid;   // blocks
     std::array<std::uint32_t, 3> block;  // threads
     std::uint64_t device = 0;            // CUDA's index in the program
     friend auto operator<=>(const TracedKernel&, const TracedKernel&) = default;
 };
 
-// All launches of CUDA graphs on a GPU, which are launched as one.
+// All launches of CUDA graphs on a GPU, under one name.
 TracedKernel graph_launch(std::uint64_t device);
 bool is_graph(const TracedKernel& kernel);
 
@@ -41,7 +41,7 @@ struct CountedLaunch {
     Readings measured;  // duration_seconds: while the GPU had warps of it
 };
 
-// Times of launches that were not counted, as CUPTI recorded them; of a graph, of its kernels
+// Times of launches that were not counted, from CUPTI's records; for a graph, of its kernels
 // together.
 struct TimedLaunches {
     std::uint64_t launches = 0;
@@ -57,13 +57,12 @@ struct TracedSite {
     std::vector<WarpAccess> samples;  // some of its warps
 };
 
-// A memory instruction of machine code, as CUPTI counted it over chosen launches of its function.
+// A memory instruction of machine code, with CUPTI's counts over chosen launches of its function.
 struct TracedInstruction {
     std::string function;      // mangled
     std::uint64_t offset = 0;  // bytes, from the function's begin
     SourceLine source;
-    // By metric (core/program/machine_code.h), over all of its executions; absent: not counted of
-    // it.
+    // By metric (core/program/machine_code.h), over all executions; absent: not counted.
     std::map<std::string, std::uint64_t> counts;
 };
 
@@ -72,29 +71,29 @@ struct TracedProcess {
     std::string program;  // its file
 };
 
-// One process's trace as far as it came.
+// The trace of one process, as far as it was written.
 struct Trace {
     TracedProcess process;
     std::vector<CountedLaunch> counted;
-    std::map<TracedKernel, TimedLaunches> timed;  // as they were written last
+    std::map<TracedKernel, TimedLaunches> timed;  // the last records
     // Every kernel that was launched and how often, counted or not; written at the end: none where
     // the program ended without that.
     std::optional<std::map<TracedKernel, std::uint64_t>> launches;
     std::vector<std::string> problems;  // sentences
-    std::set<std::string> unfinished;   // kernels that did not end while we waited for them
-    std::set<std::string> libraries;    // paths of some that the program has loaded
+    std::set<std::string> unfinished;   // kernels that did not end within the wait
+    std::set<std::string> libraries;    // paths of some loaded libraries
     // For code that was loaded: see second_run.h.
     std::set<std::string> rewritable;         // kernels, by their mangled names
     std::set<std::string> rewritten;          // those that count themselves
     std::set<std::string> lacks_ptx;          // reasons: clauses
     std::set<std::string> unknown_code;       // reasons: clauses
-    std::set<std::string> ranges;             // of NVTX: some of those that were opened
+    std::set<std::string> ranges;             // of NVTX: some that were opened
     std::map<std::string, TracedSite> sites;  // by id, the last record of each
     // For one function; of its launches, `launches` has those that were counted.
     std::vector<TracedInstruction> instructions;
 };
 
-// One of these sets, of all processes together.
+// One of these sets, united over all processes.
 std::set<std::string> names_in(const std::vector<Trace>& traces,
                                std::set<std::string> Trace::*part);
 

@@ -8,7 +8,7 @@ namespace {
 
 using Samples = std::map<Counter, std::vector<Reading>>;
 
-// A launch that has no value of a counter leaves it to the others.
+// A launch without a value of a counter is left out.
 Reading median_of(std::vector<Reading> readings) {
     const auto numbers = std::ranges::partition(readings, is_number);
     const auto count = static_cast<std::ptrdiff_t>(readings.size() - numbers.size());
@@ -42,7 +42,7 @@ void add_times(KernelSummary& summary, const TimedLaunches& times) {
     sum.total_seconds += times.total_seconds;
 }
 
-// Where counters may not be read, nothing is counted, and all is timed.
+// Where counters may not be read, nothing is counted, and all launches are timed.
 void set_time(KernelSummary& summary) {
     if (summary.timed && summary.counted == 0)
         summary.measured[Counter::duration_seconds] = summary.timed->median_seconds;

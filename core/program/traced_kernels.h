@@ -19,8 +19,8 @@ struct KernelSummary {
     // The median of each counter over the counted launches; of time over the timed ones, where none
     // was counted.
     Readings measured;
-    bool sectors_vary = false;  // counted launches asked for different numbers of them
-    // Where counters may not be read, a kernel has none.
+    bool sectors_vary = false;  // counted launches differ in them
+    // False for example where counters may not be read.
     bool has_time() const;
     // Time of the whole run. Launches that have no time count with the mean of those that CUPTI
     // recorded; where it recorded none, with the median of those that were counted.

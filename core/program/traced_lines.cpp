@@ -57,7 +57,7 @@ Readings readings_of(const LineSummary& line) {
     if (line.counted) return *line.counted;
     Readings readings;
     if (line.site.space == Space::local) {
-        // The sectors of one word of each lane were counted.
+        // Only the sectors of one word of each lane were counted.
         const bool is_load = line.site.kind == AccessKind::load;
         readings[is_load ? Counter::local_load_requests : Counter::local_store_requests] =
             line.totals.executed;

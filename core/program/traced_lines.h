@@ -43,7 +43,7 @@ Readings readings_of(const LineSummary& line);
 struct LinesDiffer {
     std::string function;
     double sectors_of_lines;
-    double sectors_of_hardware;  // of each shape the median of those counted, times its launches
+    double sectors_of_hardware;  // median of counted launches x launches, over shapes
 };
 // `kernels`: of the run that the hardware counted; `traces`: of the one that counted lines, which
 // may launch more or fewer. Left out are kernels that the hardware saw ask for different sectors

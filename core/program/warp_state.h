@@ -15,7 +15,7 @@ namespace coalprof {
 struct LaneGroup {
     std::uint32_t at = 0;
     std::uint32_t lanes = 0;
-    bool is_held = false;  // until lanes that it executes an instruction with have come
+    bool is_held = false;  // until the other lanes of its instruction have come
 };
 
 class WarpState {
@@ -25,7 +25,7 @@ class WarpState {
     std::vector<LaneValue> registers;  // by place
     NearBytes local;                   // local memory, lane by lane; empty until it is used
     std::uint32_t first_thread = 0;
-    std::uint32_t lanes = 0;  // that are threads of the block
+    std::uint32_t lanes = 0;  // threads of the block
     std::uint32_t at = 0;
     std::uint32_t active = 0;
     std::uint64_t steps = 0;
@@ -70,7 +70,7 @@ class WarpState {
     std::vector<LaneGroup> parked_;  // at a barrier
 };
 
-// With the registers that hold the same in every block.
+// With the registers that are the same in every block.
 WarpState make_warp(const StepCode& steps, const KernelLaunch& launch, std::uint32_t first_thread);
 
 std::array<std::uint32_t, 3> thread_of(const KernelLaunch& launch, std::uint32_t number);

@@ -95,7 +95,7 @@ struct Word {
     std::string_view word;
     std::string_view keys;
 };
-// The words of tables first.
+// Words used in tables first.
 constexpr std::array words{
     Word{"time", "duration_seconds"},
     Word{"duration", "duration_seconds"},
@@ -127,7 +127,7 @@ std::string list_of(const std::vector<std::string_view>& keys) {
     return list.text();
 }
 
-// The longest part of the word, from some '_' on, that keys have; empty: none does.
+// The longest part of the word, from some '_' on, that is part of a key; empty: none.
 std::string_view known_part_of(std::string_view word) {
     while (word.size() >= 3 && keys_with(word).empty()) {
         const std::size_t end = word.find('_');
@@ -164,9 +164,9 @@ std::string hint_for_counter(std::string_view word) {
 
 namespace {
 
-// From 7.0 on by the table of metrics in NVIDIA's Nsight Compute CLI documentation, before it by
-// its Profiler User's Guide. That gld_transactions is four times the sectors on 6.1 was seen on a
-// TITAN Xp and a GTX 1080 Ti: 16 for the 128 bytes of a warp, and 4 for as many stored.
+// For 7.0 and later from the table of metrics in NVIDIA's Nsight Compute CLI documentation, for
+// older ones from its Profiler User's Guide. On 6.1 gld_transactions is four times the sectors,
+// seen on a TITAN Xp and a GTX 1080 Ti: 16 for the 128 bytes of a warp, and 4 for as many stored.
 constexpr std::string_view efficiency_loads =
     "bytes asked for / bytes moved: in 128-byte lines where L1 of 2.x and 3.x fetches them, else "
     "in "

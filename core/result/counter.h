@@ -1,5 +1,5 @@
-// The one vocabulary of counters. Keys, units and meanings stand in one table (counters.inc); every
-// format, `coalprof counters`, --counters and the collector's metric table read it.
+// The single vocabulary of counters. Keys, units and meanings are in one table (counters.inc),
+// which every format, `coalprof counters`, --counters and the collector's metric table use.
 #pragma once
 
 #include <cstddef>
@@ -60,7 +60,7 @@ enum class Better : std::uint8_t {
 // The parts of a ratio: above / below / per.
 struct RatioParts {
     Counter above;
-    std::optional<Counter> below;  // none: something of the GPU that is no counter
+    std::optional<Counter> below;  // none: a property of the GPU, no counter
     double per = 1;                // efficiency is bytes per sector over the sector's 32
 };
 
@@ -73,8 +73,8 @@ struct CounterInfo {
     bool is_integer;           // totals are integers, ratios and seconds are not
     std::string_view meaning;  // one sentence for `coalprof counters`
     Better better = Better::less;
-    bool may_be_estimated = false;         // a point's interval says whether it is
-    std::optional<RatioParts> parts = {};  // where it follows from two others and says nothing new
+    bool may_be_estimated = false;         // the point's interval says if it is
+    std::optional<RatioParts> parts = {};  // for a ratio of two others, which adds no information
 
     constexpr CounterInfo more_is_better() const { return with(Better::more); }
     constexpr CounterInfo neither_is_better() const { return with(Better::neither); }
@@ -101,7 +101,7 @@ struct CounterInfo {
 std::span<const CounterInfo> all_counters();
 const CounterInfo& info(Counter counter);
 inline std::string_view key_of(Counter counter) { return info(counter).key; }
-// The counter of a key; none if there is no such key.
+// The counter of a key; none: unknown.
 std::optional<Counter> find_counter(std::string_view key);
 
 std::string_view name_of(Unit unit);        // "sector", "byte/s", ...
@@ -111,7 +111,7 @@ std::string_view name_of(AccessKind kind);  // "load", ...
 
 // "unknown --best 'time'", with the nearest key. `what`: the option that named it.
 std::string unknown_counter(std::string_view what, std::string_view word);
-// Beside "unknown counter 'time'": which key that is, or where the keys are listed.
+// For "unknown counter 'time'": its key, or where keys are listed.
 std::string hint_for_counter(std::string_view word);
 
 // nvprof's names of our counters, which it measured on GPUs before compute capability 7.5.

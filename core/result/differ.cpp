@@ -8,9 +8,9 @@
 namespace coalprof {
 namespace {
 
-// Times are never quite the same twice, however sharp the clock.
+// Two measured times are never equal, however exact the clock.
 constexpr double noise_of_measured_times = 1e-2;
-// Estimates of time change in their sixth digit with every block at an edge.
+// Small changes at the edges of blocks alter estimates of time in their sixth digit.
 constexpr double noise_of_predicted_times = 1e-3;
 // Sums and means of exact numbers are rounded.
 constexpr double noise_of_rounding = 1e-9;

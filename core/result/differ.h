@@ -10,8 +10,8 @@
 
 namespace coalprof {
 
-// A value and where it may lie: the interval of an estimate, the quartiles of repeated times. The
-// ends of an exact number are that number.
+// A value with its range: the interval of an estimate, the quartiles of repeated times. The ends of
+// an exact number are that number.
 struct Amount {
     double low = 0;
     double middle = 0;
@@ -30,21 +30,21 @@ Amount amount_of(const Timing& timing);
 enum class Differ : std::uint8_t {
     no,       // by no more than the tolerance, a share of the smaller one
     perhaps,  // each may be the other
-    likely,   // the larger one is more than the smaller one may be, but may be less itself
+    likely,   // the larger one is above the smaller one's range, but its range is not
     surely,   // the ends do not overlap
 };
 Differ differ(const Amount& a, const Amount& b, double tolerance);
 
-// Several of one counter, which is the best.
+// Several amounts of one counter, ranked.
 struct Ranked {
-    std::vector<std::size_t> order;  // from the best to the worst; equals as they were given
-    std::vector<std::size_t> best;   // those that do not surely differ from the best, as given
+    std::vector<std::size_t> order;  // from the best to the worst; equal ones in their given order
+    std::vector<std::size_t> best;   // not surely worse than the best, as given
     std::size_t worst = 0;           // the first of equals
     double gain = 1;                 // how many times better the best is than the worst
 };
 Ranked ranked(const std::vector<Amount>& amounts, bool is_more_better, double tolerance);
 
-// The share by which values of this counter differ although nothing changed.
+// The relative difference of this counter's values without any real change.
 double noise_of(Counter counter, bool is_measured);
 
 }  // namespace coalprof

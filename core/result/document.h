@@ -1,4 +1,4 @@
-// Saved documents that are no results, each read as a whole: lists, drawings, verifications. A
+// Saved documents other than results, each read as a whole: lists, drawings, verifications. A
 // result can be of any length; result_reader.h reads it.
 #pragma once
 

@@ -148,7 +148,7 @@ NamedValues& list_behind(Part& part, std::size_t reached) {
 template <typename Part>
 Part part_from(const NamedValues& values) {
     Part part;
-    std::size_t reached = 0;  // where the last member that was found stands
+    std::size_t reached = 0;  // position of the last member found
     for (const auto& [name, value] : values) {
         bool is_known = false;
         std::size_t at = 0;

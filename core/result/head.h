@@ -17,18 +17,18 @@ namespace coalprof {
 
 // The GPU that the model predicts for. Empty text and absent numbers are not in files.
 struct MachineFacts {
-    std::string name = {};                // "h200"; of several "c870,c1060"
+    std::string name = {};                // "h200"; for several "c870,c1060"
     std::string evidence = {};            // of its rules: "rules measured"
-    std::string compute_capability = {};  // "9.0"; empty where there are several machines
+    std::string compute_capability = {};  // "9.0"; empty for several machines
     std::string family = {};              // likewise
-    std::string board = {};  // "NVIDIA H200"; empty where only the capability was named
-    NamedValues more = {};   // of later versions
+    std::string board = {};               // "NVIDIA H200"; empty for a bare capability
+    NamedValues more = {};                // of later versions
 };
 
 // The driver's description of the measured GPU, and this run's measurements of it.
 struct MeasuredDevice {
     std::optional<std::uint64_t> index = {};  // CUDA's
-    std::string name = {};                    // "NVIDIA H200"; of several GPUs all names
+    std::string name = {};                    // "NVIDIA H200"; for several GPUs all names
     std::string uuid = {};
     std::string pci_bus_id = {};
     std::string compute_capability = {};
@@ -60,7 +60,7 @@ struct SweepFacts {
     std::optional<std::uint64_t> size_bytes = {};
     std::optional<std::uint64_t> block = {};       // threads
     std::optional<std::uint64_t> per_thread = {};  // elements
-    // Where a block has rows or layers, and where a grid was asked for; `block` stays the product.
+    // The dimensions of blocks, and of a grid that was asked for; `block` stays the product.
     std::optional<std::uint64_t> block_x = {};
     std::optional<std::uint64_t> block_y = {};
     std::optional<std::uint64_t> block_z = {};
@@ -85,16 +85,16 @@ struct ResultHead {
     // far as they are set: CUDA_INJECTION64_PATH, LD_PRELOAD.
     NamedValues environment = {};
     MachineFacts machine;
-    std::optional<MeasuredDevice> device;  // none: nothing was measured; of several the names
-    std::vector<MeasuredDevice> devices;   // each of them, where several were measured
+    std::optional<MeasuredDevice> device;  // none: not measured; for several GPUs the names
+    std::vector<MeasuredDevice> devices;   // each of several measured ones
     std::string backend;                   // "model" or "device"
     std::uint64_t passes = 0;              // hardware passes of the counters; 0: none were read
     SweepFacts sweep;
     bool compares_settings = false;       // points differ in settings that are judged at the end
     std::optional<std::uint64_t> points;  // number to come, where that is known
-    // The only counters that are to be shown; empty: all that there are.
+    // The only counters to show; empty: all.
     std::vector<Counter> columns;
-    // Those that every format but JSON shows of these; empty: all. Not in files.
+    // The counters that formats other than JSON show; empty: all. Not in files.
     std::vector<Counter> table_columns = {};
     // The counters by which points are judged or ordered: tables keep them where space is short.
     std::vector<Counter> foremost;

@@ -156,7 +156,7 @@ LaunchSettings launch_from(JsonView object) {
             .l2_fetch_bytes = natural_or_none<std::uint64_t>(object, what, "l2_fetch_bytes")};
 }
 
-// Intervals of counters, and names of limits, that this version knows.
+// The part of a head whose members `from` knows.
 Estimates estimates_from(JsonView object, KeyOrder& keys) {
     constexpr std::string_view what = "estimates";
     if (!object.is_object()) complain(what, "an object");
@@ -175,7 +175,7 @@ Estimates estimates_from(JsonView object, KeyOrder& keys) {
     return estimates;
 }
 
-// Parts of a counter's reason where prediction and measurement each have their own.
+// Intervals of counters, and names of limits, as far as this version knows them.
 struct TwoReasons {
     std::string_view predicted;
     std::string_view measured;
@@ -196,7 +196,7 @@ Reading reading_of(JsonView value, Counter counter, std::string_view what) {
     complain(path_of(what, key_of(counter)), "a number");
 }
 
-// Readings under their keys; those of null wait for their reasons.
+// The two parts of a counter's reason if prediction and measurement have different ones.
 void read_readings(JsonView object, std::string_view what, Readings& readings, KeyOrder& keys) {
     if (!object.is_object()) complain(what, "an object");
     keys.start();
@@ -205,7 +205,7 @@ void read_readings(JsonView object, std::string_view what, Readings& readings, K
             readings[*counter] = reading_of(member, *counter, what);
 }
 
-// All of a head but its sweep.
+// Readings by key; null ones get their reasons later.
 void read_meta(JsonView meta, ResultHead& head) {
     const auto in = [&](std::string_view name) { return member_of(meta, "meta", name); };
     read_origin(meta, head);
@@ -284,7 +284,7 @@ NamedValues values_from(JsonView object, std::string_view what) {
 
 std::optional<Counter> KeyOrder::find(std::string_view key) {
     if (next_ < counters_.size() && key_of(counters_[next_]) == key) return counters_[next_++];
-    // Usually it is one of those after the last.
+    // All of a head except its sweep.
     const auto all = all_counters();
     const std::size_t from =
         next_ == 0 || next_ > counters_.size() ? 0 : static_cast<std::size_t>(counters_[next_ - 1]);
@@ -347,7 +347,7 @@ const Point& PointReader::read(JsonView point) {
 void PointReader::read_instructions(const std::optional<JsonView>& list) {
     constexpr std::string_view what = "instructions";
     const std::uint32_t content = list ? list->content() : 0;
-    if (content != 0 && content == instructions_) return;  // those of the point before
+    if (content != 0 && content == instructions_) return;  // equal to those of the point before
     instructions_ = 0;
     point_.instructions.clear();
     if (!list) return;
@@ -389,7 +389,7 @@ void PointReader::keep(std::string_view reason, std::string_view& last, Reading&
     if (last != reason) {
         auto known = kept_.find(reason);
         if (known == kept_.end()) {
-            // Reasons are kept until the program ends: a file of nothing else must not fill memory.
+            // Reasons are kept until the program ends, so a file full of them must not fill memory.
             constexpr std::size_t most_kept_bytes = 64u << 20;
             kept_bytes_ += reason.size();
             if (kept_bytes_ > most_kept_bytes) {

@@ -30,13 +30,13 @@ bool is_readable_schema(JsonView document);
 // Throws PartError: `what` is not `expected`.
 [[noreturn]] void complain(std::string_view what, std::string_view expected);
 
-// Members of an object, of which `what` is the name for messages. Throw PartError where there is no
-// such member, or none of the kind.
+// Members of an object; `what` is its name in messages. Throw PartError where the member is missing
+// or of another kind.
 JsonView member_of(JsonView object, std::string_view what, std::string_view name);
 std::string text_in(JsonView object, std::string_view what, std::string_view name);
 std::uint64_t natural_in(JsonView object, std::string_view what, std::string_view name);
 
-// The enumerator that goes by this name.
+// The enumerator of this name.
 template <typename Enum, std::size_t count>
 Enum named_one(const std::array<Enum, count>& all, JsonView value, std::string_view what) {
     const auto text = value.text();
@@ -54,10 +54,9 @@ SweepFacts sweep_in(JsonView sweep);
 // "findings".
 ResultTail tail_from(JsonView document);
 
-// The plain values of an object. Lists and objects in it are not for this version.
+// The plain values of an object. Lists and objects in it are for later versions.
 NamedValues values_from(JsonView object, std::string_view what);
-// The keys of counters, in the order in which an object after the other has them: that of the one
-// before nearly always.
+// The keys of counters in the order of one object after the other, which is nearly always the same.
 class KeyOrder {
  public:
     void start() { next_ = 0; }
@@ -72,15 +71,14 @@ class KeyOrder {
 // Points one after the other, of one stream. Their sentences are kept once.
 class PointReader {
  public:
-    // Good until the next is read.
+    // Valid until the next is read.
     const Point& read(JsonView point);
 
  private:
-    // Gives the readings of null the reasons that the object `unavailable` holds; `second` may be
-    // null.
+    // Gives null readings the reasons in the object `unavailable`; `second` may be null.
     void give_reasons(JsonView unavailable, Readings& first, Readings* second);
     void read_instructions(const std::optional<JsonView>& list);
-    // `last`: the same counter's in the point before, which is the same most often.
+    // `last`: the reason of the same counter in the point before, usually the same.
     void keep(std::string_view reason, std::string_view& last, Reading& reading);
 
     using Last = std::array<std::string_view, counter_count>;
@@ -90,7 +88,7 @@ class PointReader {
     KeyOrder keys_of_estimates_;
     KeyOrder keys_of_unavailable_;
     KeyOrder keys_of_instructions_;
-    std::uint32_t instructions_ = 0;  // JsonView::content() of those that the point has
+    std::uint32_t instructions_ = 0;  // JsonView::content() of the point's instructions
     Last last_of_first_;
     Last last_of_second_;
     std::unordered_set<std::string_view> kept_;

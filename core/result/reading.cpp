@@ -14,7 +14,7 @@ namespace {
 
 std::string_view why_not_by_zero(Unit below) {
     if (below == Unit::second)
-        return "the launch took less time than the clock can tell, so there is no rate";
+        return "the launch took less time than the clock can resolve, so there is no rate";
     if (below == Unit::sector) return "no sector was touched, so there is nothing to divide by";
     return "no warp instruction was executed, so there is nothing to divide by";
 }
@@ -30,7 +30,7 @@ Reading ratio_of(const RatioParts& parts, const Readings& readings) {
     return number_in(part) / below / parts.per;
 }
 
-// Above the ideal ones; a saved result may hold more ideal sectors than sectors.
+// Above the ideal ones; a damaged result may hold more ideal sectors than sectors.
 Reading excess_of(const Reading& sectors, const Reading& ideal) {
     if (std::holds_alternative<Unavailable>(sectors)) return sectors;
     const auto* all = std::get_if<std::uint64_t>(&sectors);
@@ -44,8 +44,8 @@ struct Ratio {
     RatioParts parts;
 };
 
-// In the order of the counters: none is a part of an earlier one. Never destroyed: inside a program
-// that is counted, launches are read in an exit handler.
+// In the order of the counters: none is a part of an earlier one. Never destroyed: inside a counted
+// program, launches are read in an exit handler.
 const std::vector<Ratio>& ratios() {
     static const auto& list = *new std::vector<Ratio>([] {
         std::vector<Ratio> found;
@@ -63,7 +63,7 @@ std::string_view keep_reason(std::string_view sentence) {
     static auto& mutex = *new std::mutex;
     static auto& kept = *new std::unordered_set<std::string>;
     const std::lock_guard lock(mutex);
-    // It may come from a file, and is shown among the lines of a terminal.
+    // The sentence may come from a file, and is shown on a terminal.
     return *kept.emplace(printable(sentence)).first;
 }
 

@@ -13,7 +13,7 @@
 
 namespace coalprof {
 
-// `reason` lives as long as the program: a literal, or the answer of keep_reason().
+// `reason` lives as long as the program: a literal, or a result of keep_reason().
 struct Unavailable {
     std::string_view reason;
     friend bool operator==(const Unavailable&, const Unavailable&) = default;
@@ -33,7 +33,7 @@ inline bool is_number(const Reading& reading) {
 }
 // The number, an integer converted; the reading must hold one.
 double number_in(const Reading& reading);
-// The number where it holds one.
+// The number, or `other` without one.
 inline double number_or(const Reading& reading, double otherwise) {
     return is_number(reading) ? number_in(reading) : otherwise;
 }
@@ -53,7 +53,7 @@ class Readings {
         touched_ = {};
     }
 
-    // Calls visit(Counter, const Reading&) for every reading that is there, in output order.
+    // Calls visit(Counter, const Reading&) for every existing reading, in output order.
     template <typename Visit>
     void each(Visit visit) const {
         each_touched([&](std::size_t at) {
@@ -62,7 +62,7 @@ class Readings {
     }
 
  private:
-    // A point has a fifth of all counters, and a warps file a point for each line.
+    // Uses a bit set: a point has a fifth of all counters, and a warps file a point for each line.
     template <typename Visit>
     void each_touched(Visit visit) const {
         for (std::size_t word = 0; word < touched_.size(); ++word)

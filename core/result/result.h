@@ -21,7 +21,7 @@ namespace coalprof {
 // The uncertainty of predicted values that are no exact counts: an interval each, and what limits
 // the launch. Exact counters are never in it.
 
-// Holds the measured value of nine of ten launches that were measured.
+// An interval that holds nine of ten measured launches.
 struct Interval {
     Counter counter;
     double low = 0;
@@ -50,7 +50,7 @@ struct Estimates {
     std::vector<Interval> intervals;  // in the order of the counters
     std::vector<Limit> limits;        // of the time, the strongest first
 
-    // None: the counter is exact, or not there.
+    // None: the counter is exact, or missing.
     const Interval* of(Counter counter) const;
 };
 
@@ -69,23 +69,22 @@ struct LaunchSettings {
     std::uint64_t grid_blocks = 0;
     std::uint32_t block_threads = 0;
     std::uint32_t registers = 0;     // of a thread
-    std::uint64_t local_bytes = 0;   // of a thread: its own arrays and spilled registers
+    std::uint64_t local_bytes = 0;   // of a thread: arrays and spilled registers
     std::uint64_t shared_bytes = 0;  // of a block
     std::uint32_t blocks_per_multiprocessor = 0;
-    double occupancy = 0;  // warps at once, of those that a multiprocessor has room for
+    double occupancy = 0;  // resident warps, as a share of the most
     // Shared memory's part of L1, per cent of the most that it can be; none: the driver's choice.
     std::optional<std::uint32_t> carveout_percent = {};
     std::optional<std::uint64_t> l2_fetch_bytes = {};  // none: the device does not say
 };
 
-// One of several instructions of a launch, for itself.
+// One of several instructions of a launch.
 struct InstructionResult {
     std::string array;   // "tile"
     std::string op;      // "load", "shared_store"
     std::string type;    // "f32"
     std::string index;   // "i*3", as it was written; empty: not written
-    std::string access;  // instead of it for an access that is no array[index]: "p[i].x", "*(p +
-                         // i)"
+    std::string access;  // an access that is no array[index]: "p[i].x", "*(p + i)"
     Readings predicted;  // the launch's share of it, up to L1; L2 sees them all together
 };
 
@@ -93,8 +92,8 @@ struct Point {
     std::string name;        // "offset=11", or the warp's NAME
     NamedValues parameters;  // offset: 11, dlcm: "ca"
     Readings predicted;
-    std::optional<Estimates> estimates;           // none: all that is predicted is exact
-    std::vector<InstructionResult> instructions;  // in program order; empty where there is one
+    std::optional<Estimates> estimates;           // none: all predictions are exact
+    std::vector<InstructionResult> instructions;  // in program order; empty for a single one
     std::optional<Readings> measured;             // none: nothing was measured
     std::optional<Timing> timing;
     std::optional<LaunchSettings> launch;  // none: nothing was launched
@@ -110,20 +109,19 @@ struct Warning {
 // As one sentence for people: "warning W-MISMATCH: offset=1: ...".
 std::string describe(const Warning& warning);
 
-// Which of several combinations of settings serves a pattern best.
+// The best of several combinations of settings for a pattern.
 struct Verdict {
     enum class Basis : std::uint8_t {
-        none,  // nothing is known of all combinations
+        none,  // some combinations are unknown
         measured_time,
         predicted_bandwidth,
         predicted_traffic,
-        predicted_l1_reuse,  // the traffic is the same, but not every split of L1 keeps shared
-                             // lines
+        predicted_l1_reuse,  // the same traffic, but L1 loses shared lines
     };
-    NamedValues scope = {};  // the machine or GPU that it holds for; empty: the whole result
+    NamedValues scope = {};  // its machine or GPU; empty: the whole result
     Basis basis = Basis::none;
     std::uint64_t combinations = 0;
-    std::uint64_t values = 0;            // of the parameter that were compared
+    std::uint64_t values = 0;            // compared values of the parameter
     std::vector<NamedValues> best = {};  // several: they are equally good; none: no verdict
     double gain = 1;                     // how many times more the worst one takes than the best
     std::string text = {};               // the same as a sentence
@@ -132,19 +130,19 @@ std::string_view name_of(Verdict::Basis basis);
 
 // Wasted memory traffic in a kernel, and a fix: one for each cause.
 struct LineFinding {
-    std::string point;                     // the instruction that wastes most, by its name
-    std::vector<std::string> others = {};  // those that waste for the same cause
+    std::string point;                     // the most wasteful instruction, by its name
+    std::vector<std::string> others = {};  // further ones with the same cause
     std::string kernel = {};               // its short name; empty: not known
     std::string cause;                     // "strided"
     std::string text;                      // the reason, a sentence or two
     std::string fix;
     std::string
         like;  // the pattern of the catalog that it looks like: "stride --at 3"; may be empty
-    // A warp of it as a line of a warps file, counted from the line of its lowest address; empty:
-    // none was kept.
+    // One of its warps as a line of a warps file, relative to the line of its lowest address;
+    // empty: none was kept.
     std::string warp = {};
-    // About, of the time of all launches: the kernel's by the share of its sectors that is wasted,
-    // or the time that the passes take. None: the kernel's time is not known.
+    // About, for all launches: the kernel's time multiplied by the wasted share of its sectors, or
+    // the time of the passes. None: the kernel's time is not known.
     std::optional<double> saves_seconds = {};
     std::optional<double> kernel_seconds = {};  // of all its launches
     std::optional<std::uint64_t> launches = {};
@@ -159,10 +157,10 @@ struct ResultTail {
     Status status = Status::complete;
     std::vector<Warning> warnings = {};
     std::vector<Verdict> verdicts = {};
-    std::vector<LineFinding> findings = {};  // the one that costs most first
+    std::vector<LineFinding> findings = {};  // the costliest first
 };
 
-// Whoever receives a result as it is made: a format, several of them, a test.
+// Takes a result while it is made: a format, several of them, a test.
 class ResultSink {
  public:
     virtual ~ResultSink() = default;
@@ -183,7 +181,7 @@ ExitCode exit_code_of(Status status);
 using VisitText = std::function<void(std::string&)>;
 using LookAtText = std::function<void(const std::string&)>;
 
-// Without the reasons of readings, which are printable from the start: see keep_reason().
+// Without the reasons of readings, which are always printable: see keep_reason().
 void each_text(ResultHead& head, const VisitText& visit);
 void each_text(Point& point, const VisitText& visit);
 void each_text(const Point& point, const LookAtText& look);

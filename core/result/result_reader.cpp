@@ -41,7 +41,7 @@ std::string noun_of(JsonView document) {
     return "a list";
 }
 
-// Settings of memory are parameters of points where they are swept.
+// Swept settings of memory are parameters of points.
 bool compares_settings(const Point& point) {
     return std::any_of(point.parameters.begin(), point.parameters.end(),
                        [](const auto& parameter) { return is_memory_setting(parameter.first); });
@@ -70,11 +70,11 @@ class ResultReader::Impl {
  private:
     using Step = JsonStream::Step;
 
-    // The one that is being read.
+    // The result being read.
     struct Result {
         bool has_begun = false;
         bool is_lines = false;
-        bool has_meta = false;      // of lines: the first of their run, else some of its middle
+        bool has_meta = false;      // of lines: the head's line was read, else only later lines
         bool has_failures = false;  // among its points
         std::uint64_t points = 0;
         NamedValues sweep;  // of lines: repeated on each of them
@@ -105,7 +105,7 @@ class ResultReader::Impl {
                            look_of_file({beginning.data(), bytes})),
                std::string(what_is_read));
     }
-    // Does `work` with a part that nothing can be read without.
+    // Does `work` with a part that the rest depends on.
     template <typename Work>
     auto required(Work work) const {
         try {
@@ -152,7 +152,7 @@ class ResultReader::Impl {
                    "read it with the version that wrote it, or a later one");
     }
 
-    // Points of a document, while the rest of it is still to come.
+    // Points of a document whose rest is still to come.
     void take_item(JsonView document, JsonView item) {
         if (!head_ && !(document.find("meta") && document.find("sweep"))) {
             head_comes_late_ = true;
@@ -273,11 +273,11 @@ class ResultReader::Impl {
             return known && member.value() == *known;
         });
     }
-    // Lines end without one that says how.
+    // The last line, with the status, may be missing.
     ReadOutcome end_of_lines() {
         if (result_.has_meta)
             note_damage(fmt::format(
-                "{}: the file ends behind {} points, and the line that says how the run ended is "
+                "{}: the file ends after {} points, and the line that says how the run ended is "
                 "missing: it was cut, or is still being written",
                 place(), result_.points));
         return finish({.status = result_.has_failures ? Status::partial : Status::complete});
@@ -316,11 +316,11 @@ class ResultReader::Impl {
     ResultSink* sink_ = nullptr;
     PointReader point_reader_;
     Result result_;
-    bool is_held_ = false;  // the value that was read is still to be taken
+    bool is_held_ = false;  // the last value read is not yet used
     bool is_over_ = false;  // nothing after the damage can be read
     bool has_read_ = false;
     bool head_comes_late_ = false;
-    std::optional<ResultHead> head_;  // of a document whose points stood before it
+    std::optional<ResultHead> head_;  // of a document with points before it
 };
 
 ResultReader::ResultReader(ByteSource& source, std::string file)

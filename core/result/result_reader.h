@@ -14,8 +14,8 @@ namespace coalprof {
 
 enum class ReadOutcome : std::uint8_t {
     whole,    // as it was written; its status says if the run was
-    damaged,  // points are missing: the tail has a warning that says where, and is interrupted
-    none,     // no result is left in the file
+    damaged,  // points are missing: the tail has a warning with the place, and is interrupted
+    none,     // the file has no further result
 };
 
 class ResultReader {
@@ -38,7 +38,7 @@ class ResultReader {
 
 // The kind of a file that holds no result, for the sentence that refuses it.
 
-// "the CSV of a result", "an HTML page": by how the file begins, up to a few hundred bytes of it.
+// "the CSV of a result", "an HTML page": by the begin of the file, up to a few hundred bytes.
 std::string_view look_of_file(std::string_view beginning);
 
 }  // namespace coalprof

@@ -1,5 +1,5 @@
-// Prediction against measurement, counter by counter. Where the model gives a number without an
-// interval it claims to be exact, so any difference is worth a warning that shows both.
+// Prediction compared with measurement, counter by counter. A number of the model without an
+// interval is meant to be exact, so any difference is worth a warning that shows both.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct HeldInterval {
 
 struct Agreement {
     std::uint64_t compared = 0;  // integer counters that both sides have
-    std::uint64_t missing = 0;   // that were predicted and to be measured, and could not be
+    std::uint64_t missing = 0;   // predicted, but could not be measured
     std::vector<Disagreement> disagreements;
     std::vector<HeldInterval> intervals;
 };

@@ -12,7 +12,7 @@ class Delivery {
     virtual ~Delivery() = default;
     virtual void point(const PlannedPoint& planned, const Point& point) = 0;
     virtual void warn(Warning warning) = 0;
-    // Something of the points is missing because a signal asked to stop.
+    // Some points are missing because a signal asked to stop.
     virtual void interrupted() = 0;
 };
 

@@ -55,7 +55,7 @@ void DeviceBackend::begin(ResultHead& head) {
     const std::vector<Counter> wanted = run_.wanted(run_.accesses);
     try {
         if (run_.collector && !wanted.empty()) count_passes(wanted);
-    } catch (const CountersError& error) {  // time and prediction can still be had
+    } catch (const CountersError& error) {  // time and prediction are still possible
         run_.collector = nullptr;
         run_.no_counters = error.what();
     }
@@ -113,7 +113,7 @@ Machine DeviceBackend::with_host_start(const Machine& planned) const {
     return machine;
 }
 
-// A GPU that is alone is the thread's own from the start.
+// A single GPU is active on the thread from the start.
 void DeviceBackend::activate() {
     if (!run_.is_one_of_several || !lost_.empty()) return;
     try {
@@ -173,7 +173,7 @@ void DeviceBackend::measure(Measured& one) {
     if (!lost_.empty())
         fail(one, lost_);
     else if (planned.warp)
-        one.point.measured.emplace();  // nothing but its counters
+        one.point.measured.emplace();  // except its counters
     else if (!planned.plan.program.predicted_only.empty())
         warnings_.push_back(
             {"W-PREDICTED", planned.name, std::string(planned.plan.program.predicted_only)});
@@ -199,12 +199,12 @@ void DeviceBackend::time(Measured& one) {
     } catch (const DeviceLostError& error) {
         fail(one, error.what());
         lost_ = fmt::format("the GPU was lost at {}: {}", one.point.name, error.what());
-    } catch (const Error& error) {  // a kernel that cannot be compiled among them
+    } catch (const Error& error) {  // including kernels that cannot be compiled
         fail(one, error.what());
     }
 }
 
-// Where it really lies: the model is asked for the addresses that the GPU was given.
+// At its true place: the model gets the addresses that the GPU got.
 WarpAccess DeviceBackend::placed(const Measured& one) {
     const WarpAccess& warp = *one.planned.warp;
     if (warp.space != Space::global || one.placement.base_addresses.empty()) return warp;
@@ -220,8 +220,8 @@ std::unique_ptr<PreparedLaunch> DeviceBackend::prepare(Measured& one) {
     return launch;
 }
 
-// Other threads predict while this one launches; it takes part where it waits for them. A warp's
-// own addresses are known only when it is counted, and take a microsecond.
+// Other threads predict while this one launches; it takes part while it waits for them. A warp's
+// true addresses are known only when it is counted, and its prediction takes a microsecond.
 void DeviceBackend::start_prediction(Measured& one) const {
     if (one.planned.warp) return;
     one.prediction = start_answer(
@@ -277,9 +277,9 @@ void DeviceBackend::read_counters(const std::vector<Measured*>& points,
         if (one->point.measured) set_missing(wanted, one->accesses, reason, *one->point.measured);
 }
 
-// Work on one point for the collector, which knows of two failures: the point's, and the GPU's. It
-// ends its session after the latter and does not throw it on. A point of which nothing has been
-// measured before fails as a whole.
+// Work on one point for the collector, which knows two failures: the point's, and the GPU's. It
+// ends its session after the latter without rethrowing. A point without any measurement so far
+// fails as a whole.
 template <typename Work>
 void DeviceBackend::attempt(Measured& one, Work work) {
     try {
@@ -307,11 +307,12 @@ void DeviceBackend::collect(const std::vector<Measured*>& points,
         if (stop_signal() != 0) throw PointError(std::string(unread));
         Measured& one = *ranges[range].of;
         attempt(one, [&] {
-            launch.reset();  // its memory serves the next
+            launch.reset();  // the next launch reuses its memory
             launch = prepare(one);
             if (one.planned.warp) return;
-            // Warm or cold, the multiprocessors have the kernel's code: without it the first launch
-            // of a session loads its lines up to a half more often than the same one later.
+            // Loads the kernel's code into the multiprocessors, for warm and cold launches: without
+            // it the first launch of a session has up to a half more requests for its lines than
+            // the same one later.
             launch->launch();
             if (run_.cache == CacheState::cold) run_.launcher.flush_cache();
         });

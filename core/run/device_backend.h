@@ -34,13 +34,14 @@ struct DeviceRun {
     KernelLauncher& launcher;
     CounterCollector* collector = nullptr;  // null: counters cannot be read; the reason:
     std::string no_counters = {};
-    // The counters to read of a launch that does this.
+    // The counters to read for a launch with these accesses.
     std::function<std::vector<Counter>(AccessSet)> wanted;
-    AccessSet accesses = {};     // of all points, as far as that is known before
+    AccessSet accesses = {};     // of all points, as far as known before
     std::uint64_t repeats = 20;  // 0: each point is launched once and not timed
     CacheState cache = CacheState::cold;
     std::size_t points_together = launches_together;
-    // Other launchers live beside its own: it has to be activated, and warnings say whose they are.
+    // Other launchers exist at the same time: this one has to be activated, and warnings name their
+    // GPU.
     bool is_one_of_several = false;
 };
 
@@ -48,11 +49,11 @@ class DeviceBackend : public Backend {
  public:
     explicit DeviceBackend(DeviceRun run) : run_(std::move(run)) {}
 
-    // Counts the passes, measures the ceilings and how long launches take to start.
+    // Finds the passes, measures the ceilings and the start of launches.
     void begin(ResultHead& head) override;
     void answer(PointSource& source, Delivery& delivery) override;
 
-    // The most hardware passes that counters have taken.
+    // The most hardware passes that any counters took.
     std::uint64_t passes() const { return passes_; }
 
  private:
@@ -79,10 +80,10 @@ class DeviceBackend : public Backend {
     template <typename Work>
     void unless_lost(std::string_view meanwhile, Work work);
     void warn_where_missing(const Reading& reading, std::string code);
-    // The planned machine; with this host's start where it is the GPU at hand.
+    // The planned machine; with this host's start if it is the GPU at hand.
     Machine with_host_start(const Machine& planned) const;
 
-    // False where there are no more points.
+    // False after the last point.
     bool take_batch(PointSource& source);
     void measure(Measured& one);
     void time(Measured& one);
@@ -110,7 +111,7 @@ class DeviceBackend : public Backend {
     std::deque<Measured> batch_;  // elements stay where they are: predictions read them
     std::string lost_;            // the reason why nothing more can be measured; empty: it can
     bool have_counters_failed_ = false;
-    std::vector<Warning> warnings_;  // that are not yet handed over
+    std::vector<Warning> warnings_;  // not yet delivered
 };
 
 // The facts of the measured GPU, as results have them.

@@ -12,22 +12,21 @@
 
 namespace coalprof {
 
-// In bytes per second. A reading that is not there: no time is measured, so nothing is compared.
+// In bytes per second. Absent readings: no time is measured, so nothing is compared.
 struct DeviceCeilings {
     Reading read;
     Reading copy;
 };
 
-// A ceiling that cannot be had (no memory for it) is Unavailable. Throws DeviceLostError.
+// A ceiling that cannot be measured (no memory for it) is Unavailable. Throws DeviceLostError.
 DeviceCeilings measure_ceilings(KernelLauncher& launcher);
 
-// `bandwidth` over the ceiling that fits the program: reading where it only loads, else copying.
-// Not there where the ceiling or the bandwidth is not, or where the program leaves global memory
-// alone.
+// `bandwidth` divided by the ceiling that fits the program: reading if it only loads, else copying.
+// Absent without ceiling or bandwidth, or for a program that does not use global memory.
 Reading bandwidth_share(const DeviceCeilings& ceilings, const Program& program,
                         const Reading& bandwidth);
 
-// The machine that the model predicts for a device that is present.
+// The machine that the model predicts for a present device.
 
 Machine machine_of(const DeviceFacts& facts);
 
@@ -36,7 +35,7 @@ Machine machine_of(const DeviceFacts& facts);
 // before the first point of a sweep.
 
 struct HostStart {
-    Reading seconds;  // not there where the model gives this GPU's launches no time
+    Reading seconds;  // absent where the model has no time for this GPU
     // The GPU's known rates with that start. Null where it was not measured.
     std::shared_ptr<const MeasuredRates> rates;
 };

@@ -16,11 +16,11 @@ bool concerns(Counter counter, AccessSet accesses);
 // Copies to `into` those counters of `from` that concern a launch with these accesses.
 void merge(const Readings& from, AccessSet accesses, Readings& into);
 
-// Sets those of `wanted` that concern a launch and are not there.
+// Marks those of `wanted` that concern a launch and are absent.
 void set_missing(const std::vector<Counter>& wanted, AccessSet accesses, std::string_view reason,
                  Readings& measured);
 
-// Constant memory holds the parameters of kernels too: loads of them are to be taken off.
+// Constant memory also holds the parameters of kernels: loads of them must be subtracted.
 bool counts_constants(AccessSet accesses, const std::vector<Counter>& wanted);
 
 // Subtracts the counts of the kernel that jumps over its accesses to constant memory.

@@ -1,5 +1,5 @@
-// GPUs that measure the same points: which of them take longer or shorter than the others of their
-// kind, by more than their times spread.
+// GPUs that measure the same points: finds those that take longer or shorter than the others of
+// their kind, by more than the spread of their times.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class FleetJudge {
         std::uint64_t compared = 0;
         std::uint64_t slower = 0;  // points at which the quartiles are separate
         std::uint64_t faster = 0;
-        double log_ratio = 0;  // sum over the points that were compared
+        double log_ratio = 0;  // sum over the compared points
     };
     struct Kind {
         std::string name;
@@ -42,7 +42,7 @@ class FleetJudge {
 
     std::vector<Kind> kinds_;
     std::vector<Member> members_;
-    std::vector<Sample> row_;  // of the point that is measured now
+    std::vector<Sample> row_;  // of the current point
     std::uint64_t number_ = 0;
 };
 

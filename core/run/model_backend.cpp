@@ -32,7 +32,7 @@ struct AnsweredPoint {
     std::vector<Warning> obstacles;  // limits of the machine that the launch exceeds
 };
 
-// Points that one thread answers. Storage stays from one use to the next.
+// Points for one thread to answer. Storage is reused.
 struct Chunk {
     std::deque<AnsweredPoint> points;
     std::size_t size = 0;      // points in use
@@ -78,10 +78,10 @@ class Window {
         : source_(source), cache_(cache), delivery_(delivery) {}
 
     bool is_empty() const { return asked_.empty(); }
-    // While the first of them is waited for, every thread has one and finds another.
+    // While the first chunk is waited for, every thread has one and finds another.
     bool is_full() const { return asked_.size() >= (is_shared_ ? 2 * thread_count() : 1); }
 
-    // Has the next points answered; false where there are no more.
+    // Starts the next points; false at the end.
     bool ask() {
         std::unique_ptr<Chunk> chunk = take_free();
         bool has_more = true;
@@ -102,7 +102,7 @@ class Window {
         return has_more;
     }
 
-    // Waits for the first of them and hands its points over, also where the rest of them failed.
+    // Waits for the first chunk and delivers its points, also if the rest of them failed.
     void deliver_first() {
         std::unique_ptr<Chunk> chunk = std::move(asked_.front());
         asked_.pop_front();
@@ -119,7 +119,7 @@ class Window {
         if (failure) std::rethrow_exception(failure);
         if (chunk->took > most_work) together_ = std::max<std::size_t>(together_ / 2, 1);
         if (chunk->took < least_work) together_ = std::min(2 * together_, most_together);
-        // Small work is done before another thread has started.
+        // Small work is faster than starting another thread.
         const bool is_small = chunk->took < least_work && together_ < most_together;
         is_shared_ = is_shared_ || (!is_small && thread_count() > 1);
         free_.push_back(std::move(chunk));

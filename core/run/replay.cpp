@@ -80,7 +80,7 @@ std::string shard_of(const ResultHead& head) {
                : "the whole sweep";
 }
 
-// Empty: the points of both are the same.
+// Empty: both have the same points.
 std::string why_not_same(const ResultHead& kept, const ResultHead& head) {
     if (question_in(kept.argv) != question_in(head.argv)) return "it is of another command";
     std::string why;

@@ -12,13 +12,13 @@
 
 namespace coalprof {
 
-// Journals that earlier runs have left.
+// Journals left by earlier runs.
 struct KeptJournals {
     struct Unfit {
         std::string path;
         std::string why;  // "it is of another command"
     };
-    std::vector<std::string> own;  // of the sweep of this head; the one with most points first
+    std::vector<std::string> own;  // of this head's sweep; the one with most points first
     std::vector<Unfit> others;
 };
 KeptJournals told_apart(const std::vector<std::string>& journals, const ResultHead& head);

@@ -19,10 +19,10 @@
 namespace coalprof {
 namespace {
 
-// More disagreements than this only say how many there were.
+// Further disagreements are only counted.
 constexpr std::size_t most_mismatches = 1000;
 
-// The points of a source until a signal asks to stop or there is no reading on.
+// The points of a source, up to a signal to stop or the end of the reading.
 class UntilStopped : public PointSource {
  public:
     explicit UntilStopped(PointSource& source) : source_(source) {}
@@ -37,13 +37,13 @@ class UntilStopped : public PointSource {
     }
     void make(PlannedPoint& point) const override { source_.make(point); }
 
-    // Nobody takes points any more from when this is set.
+    // No points are taken any more once this is set.
     void end_with(const std::atomic<bool>& is_over) { is_over_ = &is_over; }
     bool was_stopped() const { return was_stopped_; }
     std::exception_ptr failure() const { return failure_; }
 
  private:
-    // False where the points have ended early.
+    // False if the points ended early.
     template <typename Work>
     bool attempt(Work work) {
         if (failure_) return false;
@@ -66,7 +66,7 @@ class UntilStopped : public PointSource {
     std::exception_ptr failure_;
 };
 
-// A point that was taken from a source and is still to be answered stands before the rest.
+// A source preceded by a point that was taken from it and not yet answered.
 class WithOneBefore : public PointSource {
  public:
     WithOneBefore(PointSource& source, std::optional<PlannedPoint> first)
@@ -155,7 +155,7 @@ class Collected : public Delivery {
     bool sink_has_failed_ = false;
 };
 
-// All names in one, as the head says them of several machines.
+// The names of several GPUs as one, as for several machines.
 MeasuredDevice described_together(const std::vector<MeasuredDevice>& devices) {
     std::string names;
     for (const MeasuredDevice& device : devices) names += (names.empty() ? "" : ",") + device.name;
@@ -189,7 +189,7 @@ void begin_result(const std::vector<Leg>& legs, ResultHead& head) {
     if (head.devices.size() == 1) head.devices.clear();
 }
 
-// Empty also where a signal asks for the end: no point is answered then.
+// Empty also after a signal to stop: no point is answered then.
 std::string journal_for(const ResultHead& head, const Keeping& keeping) {
     try {
         return keeping.journal ? keeping.journal(head) : "";
@@ -198,7 +198,7 @@ std::string journal_for(const ResultHead& head, const Keeping& keeping) {
     }
 }
 
-// The way of the points from their sources to the sink.
+// The path of the points from their sources to the sink.
 class Way {
  public:
     Way(const std::vector<Leg>& legs, Collected& collected)
@@ -277,7 +277,7 @@ class Way {
     Collected& collected_;
     ResultOrder order_;
     std::deque<UntilStopped> sources_;
-    std::vector<std::optional<PlannedPoint>> left_;  // that were taken and are to be answered
+    std::vector<std::optional<PlannedPoint>> left_;  // taken and not yet answered
 };
 
 }  // namespace

@@ -11,7 +11,7 @@
 
 namespace coalprof {
 
-// Points and who answers them: one for the model, one for each GPU.
+// Points with their backend: one for the model, one for each GPU.
 struct Leg {
     PointSource& source;
     Backend& backend;
@@ -19,8 +19,7 @@ struct Leg {
 
 // Data that outlives the run, however it ends.
 struct Keeping {
-    // Asked when the head is known: the journal of an earlier run that is gone on from; empty:
-    // none.
+    // Called when the head is known: the journal of the earlier run to continue; empty: none.
     std::function<std::string(const ResultHead& head)> journal = {};
     // Called with each point as it is answered, which may be before its place in the result is
     // reached; `is_replayed`: by that earlier run.

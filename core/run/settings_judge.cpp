@@ -19,7 +19,7 @@ namespace {
 
 using Basis = Verdict::Basis;
 
-// Looking for shared lines walks two thousand threads, 0.1 ms; this many values decide.
+// Finding shared lines walks two thousand threads, 0.1 ms; this many values decide.
 constexpr std::size_t most_values_walked = 64;
 
 // The cost of one combination at one value of the parameter.
@@ -27,7 +27,7 @@ struct Sample {
     std::optional<Amount> measured_seconds;
     std::optional<Amount> predicted_seconds;
     std::optional<Amount> predicted_bytes;
-    bool loses_lines = false;  // L1 is too small for the lines that warps share
+    bool loses_lines = false;  // L1 is too small for the warps' shared lines
 };
 
 struct Candidate {
@@ -66,7 +66,7 @@ Sample sample_of(const PlannedPoint& planned, const Point& point) {
     Sample sample;
     if (point.timing && point.failure.empty()) {
         sample.measured_seconds = amount_of(*point.timing);
-        return sample;  // nothing else is asked then
+        return sample;  // the rest does not matter then
     }
     const Plan& plan = planned.plan;
     sample.predicted_seconds = predicted_seconds(planned, point);
@@ -119,7 +119,7 @@ struct SettingsJudge::Contest {
         return candidates.emplace_back(Candidate{settings, {}});
     }
 
-    // Costs of all candidates at one value; none where one of them has none.
+    // Costs of all candidates at one value; none if one is missing.
     std::optional<std::vector<Amount>> costs_at(const std::string& value, Basis basis) const {
         std::vector<Amount> costs;
         for (const Candidate& candidate : candidates) {
@@ -137,7 +137,7 @@ namespace {
 
 using Contest = SettingsJudge::Contest;
 
-// All values together.
+// The result over all values.
 struct Ranking {
     Basis basis = Basis::none;
     std::uint64_t values = 0;
@@ -146,7 +146,7 @@ struct Ranking {
     std::size_t worst = 0;
     double gain = 1;               // from the worst to the lead
     bool best_differ = false;      // in their likely values; their intervals overlap
-    std::uint64_t exceptions = 0;  // values at which none of the best is as good as another
+    std::uint64_t exceptions = 0;  // values at which no best one is as good as another
 };
 
 std::optional<Ranking> ranked_by(const Contest& contest, Basis basis) {

@@ -20,7 +20,7 @@ class SettingsJudge {
 
     // `point` is the answer for `planned`. Nothing is kept of a sweep without swept settings.
     void add(const PlannedPoint& planned, const Point& point);
-    // One for each machine or GPU that has several combinations, in the order of their points.
+    // One for each machine or GPU with several combinations, in the order of their points.
     std::vector<Verdict> verdicts() const;
 
     struct Contest;  // of the combinations of one machine or GPU

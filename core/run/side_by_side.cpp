@@ -34,7 +34,7 @@ SideBySide::SideBySide(std::size_t count, std::function<void(std::size_t, Delive
 SideBySide::~SideBySide() { join(); }
 
 void SideBySide::start() {
-    const SignalsHeld held;  // the threads that begin here get none
+    const SignalsHeld held;  // the threads that begin here get no signals
     for (std::size_t of = 0; of < workers_.size(); ++of) {
         try {
             workers_[of].thread = std::thread([this, of] { run(of); });
@@ -59,7 +59,7 @@ void SideBySide::run(std::size_t of) noexcept {
     end(of);
 }
 
-// Throws Stopped where a point is not wanted any more.
+// Throws Stopped when points are not wanted any more.
 void SideBySide::put(Item item) {
     std::unique_lock lock(mutex_);
     Worker& worker = workers_[item.of];

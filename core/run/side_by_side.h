@@ -25,7 +25,7 @@ inline constexpr std::size_t most_points_ahead = 1024;
 
 class SideBySide {
  public:
-    // `work(k, delivery)` for every k below `count`, from when take_all() is called.
+    // Calls `work(k, delivery)` for every k below `count`, beginning with take_all().
     SideBySide(std::size_t count, std::function<void(std::size_t, Delivery&)> work);
     ~SideBySide();
     SideBySide(const SideBySide&) = delete;
@@ -91,9 +91,9 @@ class ResultOrder {
 
     // The next point of this leg. Passes on all points that are next in order.
     void add(std::size_t leg, PlannedPoint planned, Point point);
-    // There are no more points of this leg: nothing waits for them.
+    // This leg has no more points: nothing waits for them.
     void end(std::size_t leg);
-    // Points of the leg that wait for those of others.
+    // Points of this leg that wait for those of others.
     std::size_t waiting(std::size_t leg) const { return legs_[leg].waiting.size(); }
 
  private:

@@ -63,7 +63,7 @@ class Pool {
         changed_.notify_all();
     }
 
-    // Waits for those who take part in it.
+    // Waits for the threads that take part in it.
     void close(Job& job) {
         std::unique_lock lock(mutex_);
         while (job.helpers_ > 0) {
@@ -76,8 +76,8 @@ class Pool {
     }
 
  private:
-    // As many as there are items to take, up to thread_count() with the caller. Where no thread can
-    // be had, those that are there do the work.
+    // As many as there are items, up to thread_count() with the caller. If no more threads can be
+    // started, the existing ones do the work.
     void start_threads() {
         const std::size_t most = thread_count() - 1;
         if (threads_.size() >= most) return;
@@ -97,7 +97,7 @@ class Pool {
     void serve(std::size_t number) {
         std::unique_lock lock(mutex_);
         while (!ends_) {
-            // A lower count may have been set since this thread was started.
+            // The number of threads may have been lowered since this thread was started.
             Job* job = number + 1 < thread_count() ? deepest(1) : nullptr;
             if (!job) {
                 changed_.wait(lock);
@@ -163,7 +163,7 @@ void Job::take_part() noexcept {
     current_depth = depth_;
     try {
         take_part_(items_);
-    } catch (...) {  // between items: memory is short
+    } catch (...) {  // between items: out of memory
         items_.fail(~0ull, std::current_exception());
     }
     current_depth = outer;

@@ -14,8 +14,8 @@ class Items {
  public:
     explicit Items(std::uint64_t count) : count_(count) {}
 
-    // Takes items, lowest first, and calls work(item) until none is left. After an item that throws
-    // no further ones are handed out.
+    // Takes items, lowest first, and calls work(item) until none is left. After an exception no
+    // further items are handed out.
     template <typename Work>
     void each(Work work) {
         for (std::uint64_t item = take(); item < count_; item = take()) {
@@ -28,8 +28,8 @@ class Items {
     }
     std::uint64_t left() const;
     void drop() { next_.store(count_, std::memory_order_relaxed); }
-    // Keeps the failure of the lowest item: lower ones were handed out before it, so it is the one
-    // that a single thread would have met.
+    // Keeps the exception of the lowest item: lower ones were handed out before it, so it is the
+    // one that a single thread would have seen.
     void fail(std::uint64_t item, std::exception_ptr failure);
     void rethrow_failure() const;
 
@@ -63,7 +63,7 @@ class Job {
 
     Items items_;
     std::function<void(Items&)> take_part_;
-    unsigned depth_;  // 1, or 1 more than the job of whose item it is a part
+    unsigned depth_;  // 1, or 1 more than that of the surrounding job
     bool is_open_ = false;
     unsigned helpers_ = 0;  // threads that take part, without the owner; the pool's lock guards it
 };

@@ -16,7 +16,7 @@ std::atomic<unsigned> asked_for{0};  // 0: by default
 
 unsigned processors_of_this_process() {
     cpu_set_t allowed;
-    // Fails where there are more processors than the set holds, which is 1024.
+    // Fails for more processors than the set holds, which is 1024.
     if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
         return std::max(1u, std::thread::hardware_concurrency());
     return static_cast<unsigned>(CPU_COUNT(&allowed));

@@ -83,7 +83,7 @@ Answer<std::invoke_result_t<Work>> start_answer(Work work) {
 // Without free threads, the first caller of get() does the work, or it is not done at all.
 template <typename Work>
 std::future<std::invoke_result_t<Work>> in_background(Work work) {
-    const SignalsHeld held;  // the thread that begins here gets none
+    const SignalsHeld held;  // the thread that begins here gets no signals
     try {
         return std::async(std::launch::async, work);
     } catch (const std::system_error&) {
@@ -93,13 +93,13 @@ std::future<std::invoke_result_t<Work>> in_background(Work work) {
 
 // The number of threads that share the work of this process.
 
-// Processors that this process may run on; a container's quota of time is not seen.
+// Processors that this process may run on; a container's time quota is not considered.
 unsigned processors_of_this_process();
 
 // The value of --threads, which includes the thread that shares its work out; before that, one for
 // each processor. 1 means that the caller does everything.
 unsigned thread_count();
-// `count` is 1 or more. Not to be called while work is being shared.
+// `count` is 1 or more. Must not be called while work is shared.
 void set_thread_count(unsigned count);
 
 // Objects that cost much to make, kept from one use to the next: as many as were ever in use at the
@@ -109,7 +109,9 @@ void set_thread_count(unsigned count);
 template <typename T>
 class Spares {
  public:
-    // An object for exclusive use until this goes; in the state of its last use, or new.
+    // Objects that are costly to make, kept for reuse: as many as were ever in use at the same
+    // time. Not thread_local: for objects with a destructor glibc allocates memory at a thread's
+    // first use, and ends the process if there is none.
     class Lent {
      public:
         explicit Lent(Spares& spares) : spares_(spares), own_(spares.take()) {}

@@ -19,11 +19,10 @@ namespace coalprof {
 namespace {
 
 constexpr std::array ending_signals{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGALRM, SIGUSR1};
-// Signals of one wish: GNU timeout's two signals are microseconds apart, an impatient second Ctrl-C
-// follows seconds after the first.
+// The process's spare objects; never destroyed: threads may outlive static objects.
 constexpr std::int64_t same_wish_nanoseconds = 2'000'000'000;
 
-std::atomic<int> caught{0};                       // threads other than the handler's look at it
+std::atomic<int> caught{0};                       // also read by threads other than the handler's
 std::atomic<std::int64_t> caught_nanoseconds{0};  // when; 0: not yet
 static_assert(std::atomic<int>::is_always_lock_free &&
                   std::atomic<std::int64_t>::is_always_lock_free,
@@ -106,8 +105,8 @@ void keep_when_killed(const std::string& path) {
 
 namespace {
 
-// readdir() takes memory, which a signal handler must not; so the system is asked itself. An entry:
-// two numbers of 64 bits, its length in 16 bits, its kind in 8, its name.
+// readdir() allocates memory, which a signal handler must not, so this uses the system call. An
+// entry: two numbers of 64 bits, its length in 16 bits, its kind in 8, its name.
 constexpr std::size_t length_offset = 16;
 constexpr std::size_t name_offset = 19;
 constexpr int deepest = 16;

@@ -1,5 +1,5 @@
-// Signals that ask for the end: the flag that work looks at, and the exception that leaves long
-// work which cannot deliver a part of itself.
+// Signals that ask for the end: the flag for work to check, and the exception that leaves long work
+// without a partial result.
 #pragma once
 
 #include <csignal>
@@ -30,16 +30,15 @@ class SignalsHeld {
     ~SignalsHeld();
     SignalsHeld(const SignalsHeld&) = delete;
     SignalsHeld& operator=(const SignalsHeld&) = delete;
-    // Those that were held before.
+    // The mask of signals before.
     const sigset_t& before() const { return before_; }
 
  private:
     sigset_t before_;
 };
 
-// The file, or the folder with all that is in it, is removed when the process is ended at once. The
-// string must stay where it is until it is taken back. Beyond 16 files at a time nothing is
-// promised.
+// Registers a file, or a folder with its content, that is removed when the process is ended at
+// once. The string must not move until it is taken back. At most 16 at a time are guaranteed.
 void remove_when_killed(const std::string& path);
 void keep_when_killed(const std::string& path);
 // For code that ends the process at once; takes no memory.

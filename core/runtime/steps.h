@@ -13,10 +13,10 @@ namespace coalprof {
 // which are reported together, the amount of work in it; 0: reported separately.
 using StepWatcher = std::function<void(std::string_view what, double seconds, std::uint64_t count)>;
 
-// Once, before other threads are started.
+// Call it once, before other threads are started.
 void watch_steps(StepWatcher watcher);
 
-// From here to the end of its scope, however that ends.
+// Lasts until the end of its scope, however that ends.
 class Step {
  public:
     // `what` as it is printed, "driver started"; it must outlive the process's steps.

@@ -81,14 +81,14 @@ class WordOrder {
     }
 
  private:
-    // No array begins there.
+    // Beyond all arrays.
     static constexpr std::uint64_t area = std::uint64_t{1} << 40;
     template <typename Take>
     static void each_lane(const WarpAccess& access, Take take) {
         for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
             if ((access.active_lanes >> lane & 1) != 0) take(lane);
     }
-    // Lanes side by side in their order, which only begin at the wrong place.
+    // Adjacent lanes in order, only misaligned.
     static bool is_stretch(const WarpAccess& access) {
         const auto first = static_cast<std::uint32_t>(std::countr_zero(access.active_lanes));
         std::uint64_t next = access.active_lanes == 0 ? 0 : access.addresses[first];
@@ -105,7 +105,7 @@ class WordOrder {
         each_lane(access, [&](std::uint32_t lane) { access.addresses[lane] -= by; });
         return access;
     }
-    // They begin with a sector, and with a line where that saves one.
+    // They begin with a sector, and with a line if that saves one.
     void add(const std::array<std::uint64_t, warp_lanes>& fresh, std::uint32_t count,
              std::uint32_t width) {
         const auto up_to = [&](std::uint32_t bytes) { end_ = (end_ + bytes - 1) / bytes * bytes; };
@@ -113,7 +113,7 @@ class WordOrder {
         if (end_ % line_bytes + count * width > line_bytes) up_to(line_bytes);
         for (std::uint32_t i = 0; i < count; ++i, end_ += width) places_.insert(fresh[i], end_);
     }
-    LineTable places_;  // bytes from the area's begin
+    LineTable places_;  // offsets in bytes from the area's begin
     std::uint32_t end_ = 0;
 };
 
@@ -122,20 +122,20 @@ struct SharedLoad {
     std::uint64_t passes = 0;
 };
 
-// One warp while its instructions pass by.
+// One warp while its instructions are recorded.
 struct WarpRecord {
     WarpEvents kept;
-    std::vector<TraceEvent> block;      // of the basic block that is executed
+    std::vector<TraceEvent> block;      // of the current basic block
     std::vector<std::uint32_t> stage;   // of them
     IssueCost cost;                     // of the basic block
-    std::vector<std::uint32_t> source;  // by slot: 1 + the event that its value comes from
+    std::vector<std::uint32_t> source;  // by slot: 1 + the event that gives its value
     std::uint32_t first_of_block = 0;   // number of its first event
     std::uint32_t next_number = 0;
     std::uint32_t consumed = 0;   // by instructions of the block
     std::uint32_t last_copy = 0;  // of cp.async
     std::uint32_t store_stage = 0, load_stage = 0;
     bool has_store = false;
-    bool is_kept = true;  // the block that is executed
+    bool is_kept = true;  // the current block
     std::size_t lines = 0;
     std::vector<SharedLoad> shared_loads = {};  // of the basic block
     std::uint32_t last_instruction = ~0u;
@@ -143,7 +143,7 @@ struct WarpRecord {
 
 class BlockRecorder : public AccessSink {
  public:
-    // `warps`: among which the space is divided.
+    // `warps`: they share the space for events.
     BlockRecorder(const Code& code, const Machine& machine, std::size_t warps,
                   const std::vector<bool>& mended)
         : code_(code),

@@ -21,8 +21,8 @@ struct TraceEvent {
     bool goes_past_l1 = false;
     std::uint16_t passes = 0;      // through L1 or shared memory
     std::uint32_t site = 0;        // in Code::sites
-    std::uint32_t number = 0;      // of the warp's events, as they are waited for
-    std::uint32_t waits_for = 0;   // 1 + the number of one that must have come back; 0: of none
+    std::uint32_t number = 0;      // of the warp's events, for waits
+    std::uint32_t waits_for = 0;   // 1 + the number of the event to wait for; 0: none
     std::uint32_t first_line = 0;  // in BlockTraces::lines
     std::uint32_t lines = 0;
     IssueCost cost = {};  // of the instructions issued before it, and itself

@@ -11,7 +11,7 @@ bool is_constant_slot(const Code& code, Slot slot) {
     return slot != no_slot && code.slots[slot].kind == SlotKind::constant;
 }
 
-// A product that only sums read is part of them (IMAD.WIDE, IMAD), a shift likewise (LEA).
+// A product used by sums only is fused with them (IMAD.WIDE, IMAD), and so is a shift (LEA).
 class Fusions {
  public:
     explicit Fusions(const Code& code) : readers_(code.slots.size(), 0), joins_(code.slots.size()) {
@@ -165,7 +165,7 @@ IssueCost cost_of(const Code& code, const PtxInstruction& one, const Fusions& fu
     }
 }
 
-// A word of bits for each register, live at a place.
+// The set of registers that are live at a place, as bits.
 class LiveRegisters {
  public:
     explicit LiveRegisters(const Code& code) : code_(code), words_(code.slots.size() / 64 + 1) {
@@ -184,7 +184,7 @@ class LiveRegisters {
     }
 
  private:
-    // Parameters stay where they are: instructions read them from constant memory.
+    // Parameters need no registers: instructions read them from constant memory.
     void find_parameters() {
         std::vector<std::uint32_t> writers(code_.slots.size(), 0);
         for (const PtxInstruction& one : code_.instructions)

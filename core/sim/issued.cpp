@@ -18,7 +18,7 @@ struct OfIndex {
     double operator()(const Scatter&) const { return 0; }
     double operator()(const Rows&) const { return 43; }
     double operator()(const Columns&) const { return 24; }
-    // Nearly all once for all elements.
+    // Nearly all of it once for all elements.
     double operator()(const LaneGrid&) const { return 0; }
     double operator()(const Tiles&) const { return 0; }
     double operator()(const TileCells&) const { return 0; }
@@ -82,7 +82,7 @@ double issued_of_warp(const Program& program, std::uint32_t per_thread) {
     constexpr double of_tiles = 40;
     constexpr double of_access = 5;
     constexpr double of_near_access = 2;
-    constexpr double of_pointer = 22;  // loaded, and made an address with 64 bits
+    constexpr double of_pointer = 22;  // loaded, and turned into an address of 64 bits
     const auto has = [&](bool loads) {
         return std::ranges::any_of(program.instructions, [&](const Instruction& one) {
             return (one.kind == AccessKind::load) == loads;

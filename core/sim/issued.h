@@ -8,9 +8,9 @@
 
 namespace coalprof {
 
-// By one warp, each lane of which has `per_thread` elements; random words, which take most of their
-// time waiting, are not among them (hashes_of). About: compilers differ. From the code that NVRTC
-// 13.0 makes for compute capability 9.0 (docs/measurements/instructions.txt).
+// Instructions of one warp, each lane of which has `per_thread` elements; without random words,
+// which are mostly waiting time (hashes_of). About: compilers differ. From the code that NVRTC 13.0
+// makes for compute capability 9.0 (docs/measurements/instructions.txt).
 double issued_of_warp(const Program& program, std::uint32_t per_thread);
 
 // Those of them that compute the elements' indices.
@@ -20,7 +20,7 @@ double index_instructions(const Program& program);
 // wrote.
 Computed computed_of(const Program& program);
 
-// Random words of one element: instructions with one formula have them drawn once.
+// Random words of one element: instructions with one formula share them.
 double hashes_of_element(const Program& program);
 
 }  // namespace coalprof

@@ -126,8 +126,7 @@ double cycles_of_all(const LaunchModel& model, SimResult& simulated, double bloc
     double cycles = simulated.cycles / model.traces.kept_share;
     const std::size_t resident = model.resident_blocks;
     if (started <= count || simulated.ends.size() < 3 * resident) return cycles;
-    // As many as have the launch's work, if all are as those that were simulated. The others only
-    // start.
+    // Blocks with the launch's work, if all are like the simulated ones. The others only start.
     const double all = started / model.traced_work;
     cycles += std::max(0.0, started - std::max(all, count)) * block_start;
     if (all <= count) return cycles;
@@ -183,8 +182,8 @@ void set_limits(SimulatedTime& time, double start, double line, Limit of_line) {
         time.limits = {Limit::latency};
 }
 
-// Measured to predicted: between these lie about nine of ten of all natural launches
-// (tests/natural) on an H100; no rate was fitted to half of these. On an H200 131 of 145 times do.
+// Measured divided by predicted times: about nine of ten of all natural launches (tests/natural) on
+// an H100 are within; no rate was fitted to half of them. On an H200 131 of 145 are.
 struct Hold {
     double low = 1;
     double high = 1;
@@ -212,7 +211,7 @@ std::vector<std::uint64_t> traced_blocks(std::uint64_t blocks, std::uint32_t mul
     const auto middle = static_cast<std::uint64_t>(work.middle() * static_cast<double>(blocks));
     const std::uint64_t before = std::min(middle / multiprocessors, count / 2);
     const std::uint64_t first = std::min(middle / multiprocessors - before, all - count);
-    // Blocks are handed out as places become free: neither every other one nor those of one column.
+    // Blocks are assigned as places become free: neither every other one nor those of one column.
     constexpr std::uint64_t step = 53;  // divides no GPU's number of multiprocessors
     std::vector<std::uint64_t> traced;
     for (std::uint64_t turn = first; turn < first + count; ++turn) {
@@ -228,7 +227,7 @@ std::vector<std::uint64_t> traced_blocks(std::uint64_t blocks, std::uint32_t mul
 Estimates estimates_from(const SimulatedTime& time, double sampled, const Rates& rates,
                          Readings& readings, bool is_plan) {
     Estimates estimates;
-    // Blocks drawn from the whole launch share less than neighbours do.
+    // Random blocks of the whole launch share less than neighbours do.
     const double widened = sampled > 1 ? 4 : 1;
     const auto set = [&](Counter counter, double value, Hold hold, double doubt, double beside) {
         const bool is_there = is_present(std::as_const(readings)[counter]);
@@ -253,7 +252,7 @@ Estimates estimates_from(const SimulatedTime& time, double sampled, const Rates&
     set(Counter::dram_read_bytes, time.dram_read_bytes, dram_reads, doubt * widened, other_work);
     set(Counter::dram_write_bytes, time.dram_write_bytes, dram_writes, doubt * widened,
         time.dirty_bytes);
-    // Another host starts launches sooner or later.
+    // Hosts differ in the start of launches.
     const double start =
         is_plan && rates.starts ? rates.starts->most_seconds - rates.starts->least_seconds : 0;
     set(Counter::duration_seconds, time.seconds,
@@ -281,9 +280,9 @@ SimulatedTime time_of(LaunchModel& model, const SimRates& rates) {
     time.dirty_bytes = sizes.most_dirty_bytes / 2;
     set_l1(time, model, simulated);
     const double cycles = cycles_of_all(model, simulated, of_one.block_start);
-    // The slice of a line serves its requests one after the other, stores taken to be as fast as
-    // atomics: by the rate of a line whose words are all stored a flag that many warps set took 8
-    // times as long as measured (bfs_level).
+    // The slice of a line serves its requests one after the other, stores as fast as atomics: with
+    // the rate for lines whose words are all stored, a flag set by many warps took 8 times as long
+    // as measured (bfs_level).
     const double atomics = model.totals.atomics_of_line, stores = model.totals.stores_of_line;
     const double line = std::max(atomics, stores) / rates.line_reductions_per_second;
     const double scale = cycles / std::max(simulated.cycles, 1.0);

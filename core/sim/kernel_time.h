@@ -22,7 +22,7 @@ namespace coalprof {
 struct LaunchTotals {
     std::vector<double> sectors;  // by Code::sites: of global memory
     std::vector<double> lines;    // likewise: requests to L2, if L1 kept nothing
-    double atomics_of_line = 0;   // their sectors, on the line with most of them
+    double atomics_of_line = 0;   // their sectors, on the busiest line
     double stores_of_line = 0;
     double sampled = 1;  // more than 1: one of this many blocks was executed
 };
@@ -34,14 +34,14 @@ struct MendedShare {
     double write_bytes = 1;
 };
 
-// All that the time follows from.
+// The input of the model of time.
 struct LaunchModel {
     std::vector<std::uint64_t> traced_blocks;
     BlockTraces traces;
-    BlockTraces longest;  // the block that takes longest; none: it is like the others
+    BlockTraces longest;  // the block that takes longest; none: all are alike
     L2Sample l2;
     LaunchTotals totals;
-    double traced_work = 1;  // of a traced block beside the average of all
+    double traced_work = 1;  // of a traced block, relative to the average
     std::uint64_t blocks = 0;
     std::uint32_t resident_blocks = 1;  // on a multiprocessor
     std::uint32_t l1_kib = 0;
@@ -51,7 +51,7 @@ struct LaunchModel {
     bool is_warm = false;                  // L2 holds the lines that the same launch left there
     double start_seconds = 0;              // of an empty launch
     std::vector<AccessKind> kinds;         // by site
-    std::vector<MendedShare> mended = {};  // by site; empty: nothing is
+    std::vector<MendedShare> mended = {};  // by site; empty: nothing is fixed
 };
 struct SimulatedTime {
     double seconds = 0;
@@ -66,8 +66,8 @@ struct SimulatedTime {
 };
 SimulatedTime time_of(LaunchModel& model, const SimRates& rates);
 
-// Blocks of one multiprocessor from the middle of the launch's work, some of which follow others:
-// the first ones where there are few.
+// Blocks of one multiprocessor from the middle of the launch's work, some of them consecutive: the
+// first ones of a small launch.
 std::vector<std::uint64_t> traced_blocks(std::uint64_t blocks, std::uint32_t multiprocessors,
                                          std::uint32_t resident, const WorkShape& work = {});
 // Adds counters that `readings` lack, with intervals; for a plan those that they mark as
@@ -85,7 +85,7 @@ struct SimulatedLaunch {
     LaunchModel model;
     SimulatedTime time;
 };
-// None where the machine's rates are not known.
+// None without the machine's rates.
 std::optional<SimulatedLaunch> simulate_launch(const Code& code, const KernelLaunch& launch,
                                                const LaunchMemory& memory, const Machine& machine,
                                                L2Stream& stream, const LaunchTotals& totals);

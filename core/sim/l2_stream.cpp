@@ -23,7 +23,7 @@ std::uint64_t mixed(std::uint64_t line) {
 
 }  // namespace
 
-// In whole numbers, whose sum is the same in whichever order threads add theirs.
+// In whole numbers, so that the sum does not depend on the order in which threads add.
 void WorkShape::add(double first, double last, double accesses) {
     constexpr double scale = 64;
     const double begin = first * parts, end = std::min(last, 1.0) * parts;
@@ -78,7 +78,7 @@ L2Sample L2Stream::sample() {
     attempt_ = 0;
     while (kept_.size() > most_kept_) thin();
     std::erase_if(kept_, [&](const L2Access& one) { return block_of(one) >= block_limit_; });
-    // The same whichever thread took which box.
+    // The same order whichever thread took which box.
     const auto key = [](const L2Access& one) {
         return std::tie(one.order, one.line, one.site, one.sectors, one.whole, one.bytes);
     };
@@ -113,7 +113,7 @@ void L2Stream::take(std::uint32_t site, const WarpAccess& access, const Growth& 
 void L2Stream::take_at(std::uint32_t sequence, std::uint32_t site, const WarpAccess& access,
                        const Growth& growth, const BlockBox& box) {
     const auto width = std::uint64_t{launch_.grid[0]}, plane = width * launch_.grid[1];
-    // By where the first address of a block lies in its line.
+    // By the offset of a block's first address in its line.
     std::array<std::unique_ptr<LinesOfWarp>, line_bytes> shifted;
     const auto take_one = [&](std::uint64_t by, std::uint64_t block) {
         auto& lines = shifted[by % line_bytes];
@@ -243,7 +243,7 @@ struct CachedLine {
     std::uint32_t site = 0;  // that stored last
     std::uint8_t present = 0;
     std::uint8_t dirty = 0;
-    std::array<std::uint8_t, 4> written{};  // bytes of it, while it is not whole
+    std::array<std::uint8_t, 4> written{};  // its bytes, until it is whole
 };
 
 void add_times(L2Traffic& to, const L2Traffic& more, double times) {
@@ -317,7 +317,7 @@ class L2Replay {
             nodes_[at].present = nodes_[*other].present;
         return at;
     }
-    // As a set of hashed places that knows which one is longest unused.
+    // The least recently used of a set of hashed entries.
     std::uint32_t victim() {
         constexpr std::uint32_t candidates = 8;
         std::uint32_t best = 0;

@@ -15,22 +15,22 @@
 namespace coalprof {
 
 struct L2Access {
-    std::uint64_t order = 0;  // when it comes: by wave, then how far the warp is, then its block
+    std::uint64_t order = 0;  // time of arrival: by wave, then progress of the warp, then block
     std::uint64_t line = 0;
     std::uint32_t site = 0;
     AccessKind kind = AccessKind::load;
     std::uint8_t sectors = 0;
     std::uint8_t whole = 0;
-    std::uint8_t bytes = 0;  // that are touched of a sector that is not whole
+    std::uint8_t bytes = 0;  // touched bytes of a partial sector
 };
 
-// Where in a launch its work is: accesses by the places of their blocks, from 0 to 1 in the order
-// in which blocks start. Blocks that leave at once have none.
+// The distribution of a launch's work: accesses by the positions of their blocks, from 0 to 1 in
+// starting order. Blocks that leave at once have none.
 class WorkShape {
  public:
     void add(double first, double last, double accesses);
     void add(const WorkShape& other);
-    double middle() const;               // where half of it is done
+    double middle() const;               // position of half of the work
     double density(double place) const;  // relative to a launch of equal blocks
 
  private:
@@ -42,10 +42,10 @@ class WorkShape {
 struct L2Sample {
     std::vector<L2Access> accesses;
     double share = 1;          // of all lines
-    std::uint64_t blocks = 0;  // that were gone through, from the first one on
+    std::uint64_t blocks = 0;  // replayed, from the first one on
     std::uint64_t blocks_of_launch = 0;
     std::uint64_t blocks_at_once = 1;
-    // The block of the warp with the most accesses, and how many times as many as others it has.
+    // The block of the warp with the most accesses, and their number relative to others.
     std::uint64_t longest_block = 0;
     double longest = 1;
     WorkShape work = {};
@@ -53,7 +53,7 @@ struct L2Sample {
 
 class L2Stream {
  public:
-    // `blocks_at_once`: that run side by side on the whole GPU; `sites`: of the code.
+    // `blocks_at_once`: resident on the whole GPU; `sites`: of the code.
     L2Stream(const KernelLaunch& launch, std::uint64_t blocks_at_once, std::size_t sites,
              std::size_t most_kept = 120'000);
     void resume(std::uint32_t warp) { warp_ = warp; }
@@ -62,7 +62,7 @@ class L2Stream {
     // The same for a warp's access number `sequence`.
     void take_at(std::uint32_t sequence, std::uint32_t site, const WarpAccess& access,
                  const Growth& growth, const BlockBox& box);
-    // Blocks from here on are left out, and none before.
+    // Leaves out blocks from here on; none before.
     void cut(std::uint64_t blocks) {
         block_limit_ = blocks;
         is_cut_ = blocks < blocks_;
@@ -70,11 +70,11 @@ class L2Stream {
     void begin_box();
     void keep();
     void drop();
-    // Those of other threads.
+    // Adds the stream of another thread.
     void add(L2Stream& other);
 
     L2Sample sample();  // moves them out
-    // On the line that has most of them: sectors of atomics, stores.
+    // The most sectors of atomics, or stores, on any line.
     std::uint64_t most_atomics() const { return atomics_.most(); }
     std::uint64_t most_stores() const { return stores_.most(); }
 
@@ -106,7 +106,7 @@ class L2Stream {
     double accesses_ = 0, warps_ = 0;
     WorkShape work_;
     std::vector<L2Access> kept_;
-    std::size_t attempt_ = 0;  // where those of the attempt begin
+    std::size_t attempt_ = 0;  // begin of the attempt's accesses
     LineCounts atomics_, stores_;
 };
 
@@ -116,7 +116,7 @@ struct L2Traffic {
     double write_bytes = 0;
     std::vector<double> read_bytes_of_site;  // by Code::sites
     std::vector<double> write_bytes_of_site;
-    std::vector<double> sectors_of_site;  // that came to L2, those that L1 would have kept too
+    std::vector<double> sectors_of_site;  // that came to L2, with those that L1 could have kept
 };
 struct L2Sizes {
     double bytes = 0;

@@ -21,7 +21,7 @@ struct LaunchOrder {
     // Each doubling of a thread's elements has the same effect.
     double doublings_of_elements() const { return std::log2(static_cast<double>(per_thread)); }
     std::uint32_t block_warps() const { return (block + warp_lanes - 1) / warp_lanes; }
-    // The index that thread 0 of block `which` takes as its element number `element`.
+    // The index of thread 0 of block `which` for its element number `element`.
     std::uint64_t first_index(std::uint64_t which, std::uint32_t element) const;
     // The number of indices of warp `which_warp` in a block's element; its lanes take them in
     // order.
@@ -37,7 +37,7 @@ struct LaunchOrder {
 
 LaunchOrder order_of(const Plan& plan);
 
-// One multiprocessor as a launch finds it.
+// One multiprocessor as configured for a launch.
 struct Multiprocessor {
     std::uint64_t l1_bytes = 0;
     std::uint32_t count = 1;            // of them on the GPU

@@ -1,5 +1,5 @@
-// Numbers of lines, each with a small number: a hash table without an allocation for each entry.
-// std::unordered_map took half of the time of a simulation.
+// Small numbers for lines: a hash table without an allocation for each entry. std::unordered_map
+// took half of the time of a simulation.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace coalprof {
 class LineTable {
  public:
     LineTable() : entries_(64, {empty, 0}) {}
-    // Null: it is not there.
+    // Null: not found.
     std::uint32_t* find(std::uint64_t line) {
         std::size_t at = place_of(line);
         for (; entries_[at].first != empty; at = next(at))

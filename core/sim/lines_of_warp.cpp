@@ -29,7 +29,7 @@ void LinesOfWarp::touch(std::uint64_t address, std::uint32_t bytes) {
     while (bytes > 0) {
         const std::uint64_t line = address / line_bytes;
         std::uint32_t at = count_;
-        // Neighbouring lanes are on one line: the last one is looked at first.
+        // Neighbouring lanes are on one line: the last one is searched first.
         for (std::uint32_t i = count_; i-- > 0;)
             if (lines_[i].line == line) {
                 at = i;

@@ -12,8 +12,8 @@ namespace coalprof {
 struct LineTouch {
     std::uint64_t line = 0;  // address / 128
     std::uint8_t sectors = 0;
-    std::uint8_t whole = 0;       // of them those that are touched byte for byte
-    std::uint8_t part_bytes = 0;  // touched of each other one, on average
+    std::uint8_t whole = 0;       // sectors among them that are touched completely
+    std::uint8_t part_bytes = 0;  // touched bytes of each other one, on average
 };
 
 class LinesOfWarp {
@@ -26,13 +26,13 @@ class LinesOfWarp {
 
  private:
     void touch(std::uint64_t address, std::uint32_t bytes);
-    // An access of 32 bytes a lane at most, so that no lane is on more than two lines.
+    // A lane of at most 32 bytes is on at most two lines.
     std::array<LineTouch, 2 * warp_lanes> lines_;
     std::array<std::uint8_t, 8 * warp_lanes> bytes_{};  // by line and sector; 32 and more: whole
     std::uint32_t count_ = 0;
 };
 
-// Through L1: lines of a bank of tags wait for each other, and words of a bank of data.
+// Passes through L1: lines of one tag bank wait for each other, and so do words of one data bank.
 std::uint64_t passes_of_lines(const Coalescer& coalescer, const WarpAccess& access,
                               std::uint32_t lines);
 

@@ -64,7 +64,7 @@ SimulatedTime mended_time(const Code& code, const KernelLaunch& launch, const La
         const auto left = [&](double SiteTraffic::*bytes) {
             return share_left(code, needs, simulated.time.dram_of_site, site, bytes);
         };
-        // Sectors that are stored whole are not read first.
+        // Stores of whole sectors need no read first.
         const bool is_store = code.sites[site].kind == AccessKind::store;
         model.mended[site] = {.sectors = needs[site].sectors_share,
                               .read_bytes = is_store ? 0 : left(&SiteTraffic::read_bytes),

@@ -10,8 +10,8 @@ namespace coalprof {
 
 // The least that a site's accesses need.
 struct SiteNeed {
-    double sectors_share = 1;  // of its sectors, the fewest that could hold as much
-    double bytes = 0;          // that warps need, each warp's once
+    double sectors_share = 1;  // share of sectors that could hold the same bytes
+    double bytes = 0;          // that warps need, once each
 };
 
 // The launch with the words that `sites` reach adjacent, in the order in which warps reach them,

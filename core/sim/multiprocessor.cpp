@@ -10,7 +10,7 @@
 namespace coalprof {
 namespace {
 
-// Serves one after the other.
+// A unit that serves one item after the other.
 struct Server {
     double free = 0;
     double busy = 0;
@@ -22,7 +22,7 @@ struct Server {
     }
 };
 
-// Lines of L1 in the order of their use; each sector with the time at which it is there.
+// Lines of L1 in the order of their use; each sector with its time of arrival.
 class L1Tags {
  public:
     explicit L1Tags(std::uint32_t lines) : most_(std::max(lines, 4u)), nodes_(1) {}
@@ -75,7 +75,7 @@ struct RunningWarp {
     std::size_t next = 0;
     std::uint32_t block = 0;
     std::uint32_t scheduler = 0;
-    double last_return = 0;         // loads come back in order
+    double last_return = 0;         // loads return in order
     std::vector<double> back = {};  // by number of event
 };
 struct RunningBlock {
@@ -107,7 +107,7 @@ class MultiprocessorRun {
             else
                 go_on(warp, time);
         }
-        // Stores that are still on their way.
+        // Includes stores that are still in flight.
         result_.cycles = std::max({result_.cycles, l2_.free, dram_.free});
         set_busy();
         return std::move(result_);
@@ -152,7 +152,7 @@ class MultiprocessorRun {
         }
         finish(number, event, issued);
     }
-    // The unit of memory accesses takes the oldest warp that waits for it.
+    // The memory unit takes the oldest warp that waits for it.
     void take_waiting(double now) {
         if (const double free = unit_free(); free > now + 0.5) {
             queue_.emplace(free, memory_unit);
@@ -217,7 +217,7 @@ class MultiprocessorRun {
         start_block(now);
     }
 
-    // L1 was cold.
+    // Discards the counts of a cold L1.
     void forget_counts() {
         for (auto* const counts :
              {&result_.load_sectors, &result_.hit_sectors, &result_.read_requests,
@@ -283,8 +283,8 @@ class MultiprocessorRun {
         owed = 0;
         return there + rates_.l2_latency + rates_.dram_latency + crowd(dram_, through);
     }
-    // Other multiprocessors come at random: how long a queue is that is busy for such a share of
-    // the time (M/D/1).
+    // Other multiprocessors' requests arrive at random: the mean queue of a server with this load
+    // (M/D/1).
     double crowd(const Server& server, double now) const {
         constexpr double busiest = 0.85, settled = 2000;
         const double share = std::min(busiest, server.busy / (now + settled));
@@ -366,7 +366,7 @@ class MultiprocessorRun {
     L1Tags tags_;
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue_;
     static constexpr std::uint32_t memory_unit = ~0u;
-    // Warps that wait for it, by age, and since when.
+    // Waiting warps, by age, with the begin of their wait.
     std::priority_queue<std::pair<std::uint32_t, double>,
                         std::vector<std::pair<std::uint32_t, double>>, std::greater<>>
         waiting_;

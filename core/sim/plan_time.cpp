@@ -18,7 +18,7 @@
 namespace coalprof {
 namespace {
 
-// An access of every warp: of one instruction, for one element of its threads.
+// One instruction's access for one element of a thread, in every warp.
 struct PlannedAccess {
     std::uint32_t site = 0;
     std::uint32_t element = 0;
@@ -37,7 +37,7 @@ std::uint32_t registers_for(const Program& program, std::uint32_t elements) {
 // As many elements at a time as registers hold, all of their loads before the instructions that
 // wait for them.
 std::vector<PlannedAccess> accesses_of_warp(const Program& program, std::uint32_t elements) {
-    constexpr std::uint32_t kept_registers = 32;  // that compilers mostly keep to
+    constexpr std::uint32_t kept_registers = 32;  // compilers rarely use more
     std::uint32_t at_once = 1;
     while (at_once < elements && registers_for(program, at_once + 1) <= kept_registers) ++at_once;
     std::vector<PlannedAccess> order;
@@ -57,7 +57,7 @@ std::vector<PlannedAccess> accesses_of_warp(const Program& program, std::uint32_
     return order;
 }
 
-// Every so-many-th block may be like the one before it, moved; 0: none is.
+// The distance of blocks whose accesses are shifted copies; 0: none.
 std::uint64_t block_step(const Instruction& one, const LaunchOrder& order) {
     constexpr std::uint64_t most_threads = std::uint64_t{1} << 40, most_blocks = 64;
     const std::optional<Period> period = period_of(one.formula);
@@ -96,7 +96,7 @@ struct BlockRun {
 // Warps drawn from the whole launch.
 struct SiteSample {
     double sectors = 0, lines = 0;
-    std::unordered_map<std::uint64_t, double> of_line;  // atomics by their sectors, stores
+    std::unordered_map<std::uint64_t, double> of_line;  // of atomics by sectors, of stores
     // All of them accessed the same as at another site, an earlier one, at this distance.
     std::uint32_t like = 0;
     std::uint64_t away = 0;
@@ -168,7 +168,7 @@ class PlanFeed {
         }
         scale_ = static_cast<double>(all) / static_cast<double>(drawn_);
     }
-    // With the first site that it may be like.
+    // Compares with the first site that it may equal.
     void compare(std::uint32_t site, const std::vector<WarpAccess>& found, bool is_first) {
         SiteSample& sample = samples_[site];
         const auto is_like = [&](std::uint32_t other) {
@@ -205,7 +205,7 @@ class PlanFeed {
     LaunchTotals totals() const {
         constexpr std::array sectors{Counter::load_sectors, Counter::store_sectors,
                                      Counter::atomic_sectors, Counter::reduce_sectors};
-        constexpr double by_chance = 4;  // fewer of the drawn warps at one line mean nothing
+        constexpr double by_chance = 4;  // fewer of the drawn warps on one line may be chance
         LaunchTotals all;
         for (std::uint32_t site = 0; site < samples_.size(); ++site) {
             const AccessKind kind = plan_.program.instructions[site].kind;
@@ -296,7 +296,7 @@ class PlanFeed {
             static_cast<std::uint16_t>(passes_of_lines(coalescer_, access, lines.size()));
     }
 
-    // A wave of blocks after the other, as long as it takes few milliseconds.
+    // Wave after wave of blocks, for a few milliseconds.
     L2Sample l2_sample() {
         constexpr double most_lines = 1'000'000;
         constexpr std::size_t most_kept = 60'000;
@@ -350,8 +350,7 @@ class PlanFeed {
         for (std::uint64_t& address : access.addresses) address += samples_[site].away;
         stream.take_at(number, site, access, {static_cast<std::int64_t>(run.bytes), 0, 0}, run.box);
     }
-    // As long as the first, the middle and the last block of it agree. `likely`: how long it may
-    // be.
+    // As long as its first, middle and last block agree. `likely`: a probable length.
     BlockRun run_from(std::uint32_t site, std::uint32_t element, std::uint32_t warp,
                       std::uint64_t first, std::uint64_t end, std::uint64_t step,
                       std::uint64_t likely) {
@@ -394,7 +393,7 @@ class PlanFeed {
     std::uint64_t evaluated_ = 0;
     std::vector<SiteSample> samples_;  // of global memory
     std::uint64_t drawn_ = 1;          // warps and elements
-    double scale_ = 1;                 // those of the launch to these
+    double scale_ = 1;                 // from these to the launch
 };
 
 }  // namespace

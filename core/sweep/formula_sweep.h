@@ -1,4 +1,4 @@
-// A user's formula as a sweep: the values of its parameters make a grid, one program per cell. And
+// A user's formula as a sweep: the values of its parameters make a grid, one program per cell. Also
 // a saved set of them as one sweep.
 #pragma once
 
@@ -33,8 +33,8 @@ struct FormulaSweep {
     Sweep settings;
 };
 
-// Programs of a set of formulas that were made once and are kept, where there are not too many.
-// They are the same on all machines. For several threads at a time.
+// Programs of a set of formulas, made once and kept if they are not too many. They are the same on
+// all machines. Thread-safe.
 class FormulaPrograms {
  public:
     // The program of a cell of the grids, all formulas counted through: a kept one, or `make`'s.
@@ -45,9 +45,9 @@ class FormulaPrograms {
     std::unordered_map<std::uint64_t, std::shared_ptr<const Program>> kept_;
 };
 
-// One formula after the other. The last parameter of a formula varies fastest, but for axes,
-// machines and settings, which vary within each of its cells. Where formulas differ in op or type,
-// these are parameters of the points.
+// One formula after the other. The last parameter of a formula varies fastest, but machines,
+// settings and axes vary within each of its cells. Where formulas differ in op or type, these are
+// parameters of the points.
 class FormulaPoints : public SweptPoints {
  public:
     // `programs` serve the same set on other machines too. Throws UsageError for a formula that
@@ -69,7 +69,7 @@ class FormulaPoints : public SweptPoints {
         FormulaSweep sweep;
         std::shared_ptr<const ParsedFormula> formula;
         std::optional<ElementType> sized = {};  // type that --size counts; none: it is swept
-        NamedValues own;  // parameters of its points that those of other members have otherwise
+        NamedValues own;  // parameters of its points that are settings of others
         std::uint64_t first_point = 0;
         std::uint64_t first_cell = 0;
     };
@@ -82,7 +82,7 @@ class FormulaPoints : public SweptPoints {
     std::shared_ptr<FormulaPrograms> programs_;
 };
 
-// Its tree as the text says it, loops not gone through. Throws UsageError.
+// Its tree with loops as written. Throws UsageError.
 ParsedFormula tree_of(const FormulaSweep& sweep);
 
 // The types of its accesses, "f32x4+f64".
@@ -93,7 +93,7 @@ std::string types_of(const FormulaSweep& sweep);
 void keep_occurring(FormulaSweep& sweep, std::vector<bool>& occurs);
 
 SweepFacts describe_sweep(const FormulaSweep& sweep);
-// `file` is where they were saved; empty: typed. The text of each is the value of "formula.NAME";
+// `file` is that of saved ones; empty: typed. The text of each is the value of "formula.NAME";
 // likewise "size_bytes.NAME", "block.NAME", ... where they differ.
 SweepFacts describe_sweep(const std::vector<FormulaSweep>& set, const std::string& file);
 

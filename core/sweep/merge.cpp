@@ -102,7 +102,7 @@ std::uint64_t points_of(const ShardFile& file) {
                      "give each shard as its run wrote it");
 }
 
-// Hands on the points of one shard, and keeps how it ended.
+// Passes on the points of one shard, and keeps its end.
 class PointsOfShard : public ResultSink {
  public:
     // `seen`: hashes of the points of all shards so far.
@@ -140,7 +140,7 @@ class PointsOfShard : public ResultSink {
     ResultSink& next_;
     bool has_begun_ = false;
     std::vector<std::size_t>& seen_;
-    std::size_t first_;  // of this shard's among them
+    std::size_t first_;  // index of this shard's first hash
 };
 
 }  // namespace
@@ -177,7 +177,7 @@ ShardMerge::ShardMerge(const std::vector<std::string>& paths, bool allows_missin
 
 ResultHead ShardMerge::head() const {
     ResultHead head = files_.front().head;
-    // The whole was asked for without them.
+    // --shard and --resume do not concern the whole.
     head.argv = without_options(head.argv, {"--resume"}, {"--shard"});
     for (NamedValues* list : {&head.sweep.more, &head.sweep.settings}) drop_shard(*list);
     const auto keep_common = [](MeasuredDevice& device, const MeasuredDevice& other) {
@@ -187,7 +187,7 @@ ResultHead ShardMerge::head() const {
         head.time_utc = std::min(head.time_utc, file.head.time_utc);
         head.passes = std::max(head.passes, file.head.passes);
         if (head.device && file.head.device) keep_common(*head.device, *file.head.device);
-        // As many: their names are the same.
+        // Each shard has as many, under the same names.
         for (std::size_t k = 0; k < std::min(head.devices.size(), file.head.devices.size()); ++k)
             keep_common(head.devices[k], file.head.devices[k]);
     }
@@ -200,7 +200,7 @@ Status ShardMerge::write(ResultSink& sink) const {
         const auto is_same = [&](const Warning& known) {
             return known.point.empty() && known.code == warning.code && known.text == warning.text;
         };
-        // Each shard says the same of the whole run.
+        // Warnings about the whole run are the same in each shard.
         if (warning.point.empty() &&
             std::any_of(merged.warnings.begin(), merged.warnings.end(), is_same))
             return;
@@ -239,7 +239,7 @@ Status ShardMerge::write(ResultSink& sink) const {
     if (has_verdicts && files_.size() > 1)
         warn({"W-SHARDS",
               {},
-              "which settings are best is judged over all points of one run: shards cannot tell"});
+              "which settings are best is judged over all points of one run: shards cannot say"});
     sink.finish(merged);
     return merged.status;
 }

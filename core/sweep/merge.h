@@ -19,8 +19,8 @@ struct ShardFile {
 
 class ShardMerge {
  public:
-    // Reads the head of each file, which has to be one that can be read twice. Throws UsageError
-    // that names shards which are missing (unless `allows_missing`), double, or of another sweep.
+    // Reads the head of each file, which must be readable twice. Throws UsageError naming shards
+    // that are missing (unless `allows_missing`), double, or of another sweep.
     ShardMerge(const std::vector<std::string>& paths, bool allows_missing);
     // Every point of every shard; partial or interrupted where one of them is, or one is missing,
     // or lacks points. Passes on exceptions of the sink; throws UsageError where a shard has more

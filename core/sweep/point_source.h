@@ -14,15 +14,15 @@
 namespace coalprof {
 
 struct PlannedPoint {
-    std::uint64_t number = 0;  // of its source's points, from 0
+    std::uint64_t number = 0;  // among its source's points, from 0
     Plan plan;
-    // One warp instruction on its own: then there is no plan.
+    // A single warp instruction, without a plan.
     std::optional<WarpAccess> warp = std::nullopt;
     Machine machine;
-    std::string name;  // "offset=11", with the settings that are swept: "offset=11 dlcm=cg"
+    std::string name;             // "offset=11", with swept settings "offset=11 dlcm=cg"
     NamedValues parameters = {};  // the same as values, and values that follow from them
-    NamedValues scope = {};     // of the parameters: which machine or GPU, where there are several
-    NamedValues settings = {};  // of the parameters: the settings that are swept
+    NamedValues scope = {};     // those of the parameters that name one of several machines or GPUs
+    NamedValues settings = {};  // those of the parameters that are swept settings
 };
 
 class PointSource {

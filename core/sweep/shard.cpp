@@ -17,11 +17,11 @@ constexpr std::string_view shard_hint =
     "shards look like 1/4, 2/4, 3/4, 4/4; auto takes them from Slurm, MPI or Kubernetes";
 constexpr std::uint64_t most_shards = 1'000'000;
 
-// Where a launcher says which of how many processes this is.
+// Variables by which a launcher numbers its processes.
 struct Launcher {
     std::string_view name;
     const char* index;
-    const char* count;  // nullptr: it does not say
+    const char* count;  // nullptr: not given
 };
 constexpr Launcher slurm_step{"a Slurm step", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS"};
 constexpr std::array launchers{
@@ -89,7 +89,7 @@ class LaunchedShard {
             fmt::format("{0} auto/N takes task {1} as {1}/N; of an array from 0 it is {0} {2}/N",
                         value_.option, task, task + 1));
     }
-    // Task 3 of N is 3/N, whichever are submitted with it.
+    // Task 3 of N is 3/N, whichever tasks are submitted with it.
     Shard task_of_known_array(std::uint64_t task) const {
         const std::uint64_t count = *typed_count_;
         for (const auto index :
@@ -107,8 +107,8 @@ class LaunchedShard {
             if (const auto found = part(launcher, typed_count)) return found;
         return std::nullopt;
     }
-    // None where it does not say all of it. The script of a Slurm job has a SLURM_PROCID too, but
-    // is not one of a step's processes.
+    // None if some variable is missing. The script of a Slurm job has a SLURM_PROCID too, but is
+    // not one of a step's processes.
     std::optional<Shard> part(const Launcher& launcher,
                               std::optional<std::uint64_t> typed_count) const {
         const auto index = number(launcher.index);
@@ -144,7 +144,7 @@ class LaunchedShard {
 }  // namespace
 
 std::uint64_t Shard::first(std::uint64_t points) const {
-    // points * (index - 1) / count, which may not fit in between.
+    // points * (index - 1) / count without overflow.
     const std::uint64_t whole = points / count;
     const std::uint64_t rest = points % count;
     return whole * (index - 1) + rest * (index - 1) / count;

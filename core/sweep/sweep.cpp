@@ -19,7 +19,7 @@ namespace coalprof {
 
 namespace {
 
-// Some patterns take more threads than elements, or other numbers of them than were asked for.
+// Some patterns take another number of threads than elements, or than was asked for.
 void require_grid(const Plan& plan) {
     const LaunchShape& shape = plan.shape;
     if (!shape.grid || plan.program.threads == shape.grid->count() * shape.block) return;
@@ -81,7 +81,7 @@ void set_values(Sweep& sweep, const PatternInfo& pattern, const std::string& tex
             width = std::max(width, bytes_of(choice.type));
         }
     std::string range = text.empty() ? pattern.default_range(width) : text;
-    // As points are named: row_bytes=4000, row_elements=1000.
+    // In the form of points' names: row_bytes=4000, row_elements=1000.
     const std::size_t equals = range.find('=');
     const std::string name = range.substr(0, equals == range.npos ? 0 : equals);
     const bool is_named = name == pattern.parameter;
@@ -158,7 +158,7 @@ SweepFacts describe_sweep(const Sweep& sweep) {
     if (is_single("type")) facts.type = name_of(launch.type);
     if (is_single("size_bytes") && !size_varies) facts.size_bytes = settled.size_bytes;
     if (is_single("block")) facts.block = settled.block;
-    // A transpose makes these of the others.
+    // A transpose derives its tile and the elements of a thread from these.
     const bool one_tile =
         is_single("variant") && is_single("tile") && is_single("type") && is_single("block");
     if (one_tile) facts.tile = tile_columns(sweep.pattern, launch.options, launch.type);

@@ -63,7 +63,7 @@ SweepFacts describe_sweep(const Sweep& sweep);
 // The settings of a sweep that take lists, and names of points by the varying values: shared by
 // sweeps of patterns and of formulas.
 
-// Every machine with every combination of the settings.
+// The number of machines times that of combinations of settings.
 std::uint64_t count_of_settings(const Sweep& sweep);
 // True if a grid decides the size, and it or a factor of the size is swept: then each point states
 // its size.
@@ -71,8 +71,8 @@ bool size_follows_axes(const Sweep& sweep);
 // True if points differ in their grids.
 bool grid_varies(const Sweep& sweep);
 
-// Where variants with a tile and one without are swept and a tile is given: one axis of both, in
-// which the tile of the latter is null and its point stands once, not once for each tile.
+// For swept variants with and without a tile, and a given tile: one axis of both, in which a
+// variant without a tile has a null tile and one point instead of one for each tile.
 void join_variants_with_tiles(Sweep& sweep);
 
 // Completes a point whose plan has its program and whose parameters are those of the program: the
@@ -81,7 +81,7 @@ void join_variants_with_tiles(Sweep& sweep);
 void finish_point(PlannedPoint& point, const Sweep& sweep, ChosenLaunch launch,
                   std::uint64_t setting);
 
-// Where several GPUs measure, the last of the point's parameters is its own.
+// With several GPUs, the last of the point's parameters is its device.
 void add_device(PlannedPoint& point, const Sweep& sweep);
 
 // Throws UsageError where `values` of the parameter times the settings are more than

@@ -43,7 +43,7 @@ std::uint64_t SweptPoints::warps_walked() const {
     for (const std::uint64_t number : some) {
         try {
             warps += static_cast<double>(coalprof::warps_walked(at(number).plan.program));
-        } catch (const UsageError&) {  // check() says of the first point why it does not fit
+        } catch (const UsageError&) {  // check() reports why the first point does not fit
         }
     }
     constexpr double most = 1e18;

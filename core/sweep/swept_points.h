@@ -21,9 +21,9 @@ class SweptPoints : public PointSource {
     // Makes every point once, on all threads, and keeps none. Throws the UsageError of the first
     // that does not fit together; returns the accesses of all.
     AccessSet check() const;
-    // About how many warps of the points that it gives are evaluated one by one, by a few of them.
+    // The number of warps to evaluate one by one, about, from a few of its points.
     std::uint64_t warps_walked() const;
-    // Gives only this part of the points; before the first is taken.
+    // Gives only this part of the points; call it before the first is taken.
     void keep(const Shard& shard);
 
  private:

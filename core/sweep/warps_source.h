@@ -1,4 +1,4 @@
-// The lines of a warps file as points, read as they are asked for.
+// The lines of a warps file as points, read on demand.
 #pragma once
 
 #include <map>
@@ -21,7 +21,7 @@ namespace coalprof {
 // numbers.
 struct NpyWarps {
     std::optional<WarpOp> op;         // none: loads
-    std::optional<ElementType> type;  // they are indices of such elements; none: byte addresses
+    std::optional<ElementType> type;  // indices of such elements; none: byte addresses
 };
 
 // `source` where it is no .npy file; else its lines: 32 numbers a warp, negative ones idle lanes,
@@ -38,7 +38,7 @@ class WarpsSource : public PointSource {
     // Reads the first line. Throws UsageError where it does not fit, or is missing.
     void open() override;
     bool next(PlannedPoint& point) override;
-    // A pipe may keep its next line back until this one is answered; a file does not.
+    // A pipe may withhold its next line until this one is answered; a file does not.
     bool is_ready() override { return bytes_->can_rewind() || fetch(Wait::no); }
 
  private:
@@ -60,8 +60,8 @@ class WarpsSource : public PointSource {
 std::vector<WarpOp> ops_in_warps_file(const std::string& file, const NpyWarps& npy = {});
 
 // The lines of a warps file added up: one point for all of them, and one for each number of sectors
-// (transactions, passes) that warp instructions of a kind take.
-// Takes the points of the lines and hands on their sums, the total first.
+// (transactions, passes) of a kind of warp instruction. Takes the points of the lines and passes on
+// their sums, the total first.
 class WarpTotals : public ResultSink {
  public:
     explicit WarpTotals(ResultSink& next) : next_(next) {}

@@ -74,7 +74,7 @@ class FileSource : public ByteSource {
             if (wait_for_input()) return 0;
             const ssize_t bytes = ::read(descriptor_, into.data(), into.size());
             if (bytes < 0 && errno != EINTR) fail("read", name_, errno);
-            // The signal that ends this program often ends the one that writes to it, too.
+            // The signal that ends this program often ends its writer, too.
             if (is_stopped_()) return 0;
             if (bytes >= 0) return static_cast<std::size_t>(bytes);
         }
@@ -132,7 +132,7 @@ std::unique_ptr<ByteSource> open_own_bytes(const std::string& path,
         if (is_stopped()) throw Stopped{};
     }
     auto source = std::make_unique<FileSource>(descriptor, true, path, std::move(is_stopped));
-    // A folder opens well and fails at the first read: say so before anything else is done.
+    // A folder opens well and fails at the first read, so it is refused here.
     struct stat status {};
     if (::fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode)) fail("read", path, EISDIR);
     return source;

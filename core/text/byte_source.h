@@ -1,5 +1,5 @@
-// Where the bytes of an input come from: a file, stdin, or a text in memory. Read in blocks, so
-// that an input of any length costs the same memory.
+// The source of an input's bytes: a file, stdin, or a text in memory. Read in blocks, so that an
+// input of any length costs the same memory.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ class ByteSource {
     virtual std::size_t read(std::span<char> into) = 0;
     // True if the input can be read twice: regular files yes, pipes and terminals no.
     virtual bool can_rewind() const = 0;
-    // Back to where reading began. Only when can_rewind().
+    // Back to the begin of the reading. Only when can_rewind().
     virtual void rewind() = 0;
 };
 
@@ -29,22 +29,22 @@ class ByteSource {
 std::unique_ptr<ByteSource> bytes_of_text(std::string_view text,
                                           std::size_t block_bytes = std::string_view::npos);
 
-// Opens a file; "-" is stdin. It is an input from now on (files_in_use.h). `is_stopped` is asked
-// before and after every read, also of one that a signal interrupts: when it says yes, the input
-// ends there. It may throw; without it, a signal that asks for the end throws Stopped, as it does
-// where a pipe has no writer yet. Throws Error (exit code 2) when there is no such file, it is a
-// folder, or it may not be read; UsageError when it is an output.
+// Opens a file; "-" is stdin. It is an input from now on (files_in_use.h). `is_stopped` is called
+// before and after every read, also one that a signal interrupts: true ends the input there. It may
+// throw; without it, a signal that asks for the end throws Stopped, also where a pipe has no writer
+// yet. Throws Error (exit code 2) when there is no such file, it is a folder, or it may not be
+// read; UsageError when it is an output.
 std::unique_ptr<ByteSource> open_bytes(const std::string& path,
                                        std::function<bool()> is_stopped = {});
 
-// The same for one that is open already and is taken over: no wait for the writer of a pipe.
+// The same for an open descriptor, which it owns from now on: no wait for the writer of a pipe.
 std::unique_ptr<ByteSource> bytes_of_descriptor(int descriptor, const std::string& name);
 
 // The same for a file that this program keeps and continues to write, as a journal.
 std::unique_ptr<ByteSource> open_own_bytes(const std::string& path,
                                            std::function<bool()> is_stopped = {});
 
-// All that it holds; none where that is more than `most_bytes`.
+// All of its bytes; none if more than `most_bytes`.
 std::optional<std::string> read_whole(ByteSource& source, std::size_t most_bytes);
 
 }  // namespace coalprof

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view ellipsis = "...";
 
-// One visible unit: a character as it is, or its escape.
+// One visible unit: a character, or its escape.
 struct Glyph {
     std::size_t offset = 0;  // in the text
     std::size_t bytes = 0;
@@ -22,7 +22,7 @@ struct Glyph {
 };
 
 struct Spelling {
-    std::string text;  // empty: the bytes as they are
+    std::string text;  // empty: the bytes themselves
     std::size_t bytes = 0;
     std::size_t columns = 0;
 };
@@ -49,8 +49,8 @@ std::vector<Glyph> glyphs_of(std::string_view text) {
     return glyphs;
 }
 
-// A run of glyphs that is not wider than some columns. Combining marks take no column: they are
-// bounded by counting glyphs as well.
+// A run of glyphs within a number of columns. Combining marks take no column, so glyphs are limited
+// as well.
 class Window {
  public:
     Window(const std::vector<Glyph>& glyphs, std::size_t start, std::size_t room)
@@ -119,7 +119,7 @@ Excerpt excerpt(std::string_view text, std::size_t caret) {
     return result;
 }
 
-// The line of a text in which the caret stands.
+// The line of a text with the caret.
 struct Line {
     std::string_view text;
     std::size_t caret = 0;
@@ -161,7 +161,7 @@ std::string describe(const Error& error) {
     return lines;
 }
 
-// The program never calls setlocale(), so the text is English everywhere.
+// The program never calls setlocale(), so the text is English.
 std::string text_of_errno(int error) { return std::generic_category().message(error); }
 
 std::string within_single_quotes(std::string_view text) {

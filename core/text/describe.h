@@ -23,21 +23,20 @@ std::string shown(std::string_view text);
 std::string printable(std::string_view text);
 
 // The lines for stderr, each ended by a newline: "coalprof: " and the sentence; for a UsageError
-// also its text (of several lines the caret's, cut around it), the caret and the hint, where it has
-// them.
+// also its text (of several lines the caret's, cut around it), the caret and the hint, if any.
 std::string describe(const Error& error);
 
 // The system's text for an errno, independent of the locale.
 std::string text_of_errno(int error);
 
-// Text that a shell is to take as it is.
+// Quoting for shells.
 
-// `text` as it stands between single quotes.
+// `text` for use between single quotes.
 std::string within_single_quotes(std::string_view text);
 
-// `text` as one word: as it is, or in single quotes where a shell would make something else of it.
+// `text` as one word: unchanged, or in single quotes where a shell would change it.
 std::string shell_word(std::string_view text);
-// Words with blanks between them; of a text, those that have blanks between them.
+// Words with blanks between them, each quoted if it has blanks.
 std::string shell_words(const std::vector<std::string>& words);
 std::string shell_words(std::string_view text);
 

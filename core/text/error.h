@@ -14,7 +14,7 @@ enum class ExitCode : int {
     done = 0,
     finding = 1,      // a budget was broken, a regression found
     usage = 2,        // command line, formula, file or range wrong
-    environment = 3,  // a GPU or its counters were demanded and cannot be had
+    environment = 3,  // a GPU or its counters were demanded and are not available
     partial = 4,      // some points failed, the rest was delivered
     output = 5,       // an output could not be written
     internal = 70,    // a bug of ours
@@ -22,8 +22,7 @@ enum class ExitCode : int {
     terminated = 143,
 };
 
-// Ends the run. `what()` is one sentence: cannot + what was being done + ": " + what came back
-// (+ what to do).
+// Ends the run. `what()` is one sentence: cannot + the action + ": " + the answer (+ a remedy).
 class Error : public std::runtime_error {
  public:
     explicit Error(const std::string& sentence, ExitCode code = ExitCode::environment)

@@ -42,7 +42,7 @@ std::optional<FileIdentity> identity_in(const struct stat& status) {
 [[noreturn]] void refuse(const std::string& output, const std::string& input) {
     throw UsageError(fmt::format("cannot write {}: this is the file that is read ({})",
                                  shown(output), shown(input)),
-                     "give the result a name of its own");
+                     "give the result another name");
 }
 
 }  // namespace
@@ -95,7 +95,7 @@ OutputClaim::OutputClaim(std::string name, std::string place, const Files& files
         if (shares_place_with(*other))
             throw UsageError(fmt::format("cannot write {}: two outputs cannot go to the same place",
                                          shown(name_)),
-                             "give each output a file of its own; one of them may be -");
+                             "give each output a separate file; one of them may be -");
     all.outputs.push_back(this);
 }
 

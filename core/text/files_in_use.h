@@ -37,16 +37,15 @@ class InputMemory {
 
 // The file is read, now or later. Throws UsageError where it is an output.
 void note_input(const std::optional<FileIdentity>& file, const std::string& name);
-// The same of a path; "-" is standard input.
+// The same for a path; "-" is standard input.
 void note_input(const std::string& path);
 
-// An output, for as long as this lives.
+// An output, as long as this lives.
 class OutputClaim {
  public:
     struct Files {
         std::optional<FileIdentity> replaced = {};  // the file there now
-        std::optional<FileIdentity> part =
-            {};  // and where an interrupted run's part of it would go
+        std::optional<FileIdentity> part = {};      // and the place of an interrupted run's part
     };
     // `name` is for people; `place`, the absolute path, identifies outputs that are not there yet.
     // Throws UsageError where a file is an input, or another output goes to the same place.
@@ -75,7 +74,7 @@ struct FilePlace {
     std::uint32_t column = 1;  // in bytes
 };
 
-// Answers the places of offsets in a text. Asked for rising offsets it reads the text once.
+// Finds lines and columns of offsets in a text. For rising offsets it reads the text once.
 class PlaceFinder {
  public:
     explicit PlaceFinder(std::string_view text) : text_(text) {}
@@ -83,8 +82,8 @@ class PlaceFinder {
 
  private:
     std::string_view text_;
-    std::size_t counted_ = 0;     // lines that begin at or before it are counted
-    std::size_t line_start_ = 0;  // of the last of them
+    std::size_t counted_ = 0;     // lines that begin up to here are counted
+    std::size_t line_start_ = 0;  // of the last such line
     std::uint32_t line_ = 1;
 };
 
@@ -94,11 +93,11 @@ std::string text_of(const std::string& file, const FilePlace& place);
 // A text in a file, quoted or escaped as it may be there.
 struct TextPlace {
     std::string file;               // its name in messages; empty: the text is in no file
-    std::vector<FilePlace> places;  // of each byte of the text, and of its end
+    std::vector<FilePlace> places;  // by byte of the text, and of its end
 
     bool is_in_file() const { return !file.empty(); }
     // The error of a parser that was given `text` and knows nothing of files, with the place of its
-    // caret before the sentence; of the text's start where the caret is not in that text.
+    // caret before the sentence; if the caret is elsewhere, the place of the text's start.
     UsageError located(const UsageError& error, std::string_view text) const;
 };
 

@@ -1,4 +1,4 @@
-// Prose broken into lines of a terminal.
+// Text folded into lines of a terminal.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,10 @@
 namespace coalprof {
 
 struct Folding {
-    std::size_t columns = 0;  // of a line at most, its indent included; 0: no limit
+    std::size_t columns = 0;  // of a line at most, with indent; 0: no limit
     std::size_t indent = 0;   // of every line
-    std::size_t hanging = 0;  // of the lines after the first, more
-    bool cuts_words = false;  // those longer than a line; else they stand alone, and over it
+    std::size_t hanging = 0;  // further indent of lines after the first
+    bool cuts_words = false;  // cuts words longer than a line; else they get an overlong line
 };
 
 // `text` broken at blanks: at least one line, perhaps an empty one.
@@ -30,12 +30,12 @@ std::string folded_text(std::string_view text, const Folding& folding);
 // True if `line` begins like that.
 bool begins_like_command(std::string_view line);
 
-// `text` with a backslash in front of each such beginning.
+// `text` with a backslash before each such beginning.
 std::string without_commands(std::string_view text);
 
 // The progress of a run, in a line of text.
 
-// "12 of 33 points, 4.1 a second, 5 s left". `all`: none where it is not known how many will come.
+// "12 of 33 points, 4.1 a second, 5 s left". `all`: none if not known.
 std::string progress_text(std::uint64_t done, std::optional<std::uint64_t> all, double seconds);
 
 }  // namespace coalprof

@@ -45,12 +45,12 @@ std::string joined(const Range& texts, std::string_view between = ", ") {
     return joined(texts, std::identity(), between);
 }
 
-// Lists as options take them: "a,b,c".
+// Lists in options: "a,b,c".
 
 // Its parts, each once. Throws UsageError naming `option` where one is empty.
 std::vector<std::string> split_list(std::string_view text, std::string_view option);
 
-// "Did you mean": the nearest of the words that exist to the one that was typed.
+// "Did you mean": the existing word that is closest to the typed one.
 
 // The candidate that `word` most probably means, or none when nothing is close: at most one edit
 // (insert, drop, replace, swap two neighbours) per three characters, capitals ignored; or `word`

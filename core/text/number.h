@@ -18,7 +18,7 @@ enum class NumberStatus : std::uint8_t { ok, no_digits, too_large };
 
 struct ReadNumber {
     std::uint64_t value = 0;  // when ok
-    std::size_t length = 0;   // bytes read, all digits of a number that is too large included
+    std::size_t length = 0;   // bytes read, including all digits of a number that is too large
     NumberStatus status = NumberStatus::no_digits;
 };
 
@@ -63,7 +63,7 @@ std::uint64_t parse_integer(std::string_view text, std::string_view option, std:
                             std::uint64_t most = largest_integer);
 
 // Sizes in bytes as people type them: 65536, 512B, 64KiB, 4MiB, 1GB, 1.5GiB. KiB is 1024 and kB is
-// 1000; a unit that could be meant either way (K, KB) is refused with both readings.
+// 1000; an ambiguous unit (K, KB) is refused with both readings.
 
 inline constexpr std::array size_units{
     UnitStep{1, "B"},        UnitStep{0x1p10, "KiB"}, UnitStep{0x1p20, "MiB"},

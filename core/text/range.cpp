@@ -21,8 +21,7 @@ std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) {
     return a > largest_integer - b ? largest_integer : a + b;
 }
 
-// Values below 0 are kept as the 64 bits of their two's complement, in which distances and steps
-// come out right.
+// Values below 0 are kept as 64 bits of two's complement, for which distances and steps are right.
 enum class Signs : std::uint8_t { none, minus };
 // True if a value may have a unit: 4KiB.
 enum class Units : std::uint8_t { none, sizes };
@@ -119,7 +118,7 @@ class RangeParser {
         return is_negative ? 0 - magnitude : magnitude;
     }
 
-    // An integer, or a size where units may be.
+    // An integer, or a size where units are allowed.
     std::uint64_t read_quantity() {
         const std::string_view rest = value_.text.substr(at_);
         std::size_t length = 0;
@@ -217,7 +216,7 @@ std::uint64_t Range::Piece::count() const {
     return count;
 }
 
-// Distances come out right in 64 bits whether or not these have a sign.
+// Distances are right in 64 bits for signed and unsigned values.
 bool Range::Piece::contains(std::uint64_t value) const {
     if (value - first > last - first) return false;
     if (advance == Advance::by_step) return (value - first) % by == 0;

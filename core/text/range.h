@@ -11,7 +11,7 @@
 
 namespace coalprof {
 
-// The points that one range may have: more is a slip of the finger, not a sweep.
+// The most points of a range; more are probably a typing error.
 inline constexpr std::uint64_t most_range_points = 100'000;
 
 // The product of all counts; 2^64 - 1 where it is more. The size of several lists together is known
@@ -32,11 +32,11 @@ class Range {
         bool contains(std::uint64_t value) const;
     };
 
-    // `pieces` as parse_range makes them: ordered ends, steps from 1, factors from 2, no first of 0
-    // with a factor.
+    // `pieces` in the form of parse_range: ordered ends, steps from 1, factors from 2, no first of
+    // 0 with a factor.
     Range(std::string text, std::vector<Piece> pieces);
 
-    // As typed: values that come twice count twice.
+    // As typed: repeated values count again.
     std::uint64_t count() const { return count_; }
     // True if it has the value, of parse_signed_range() its 64 bits. Walks no range.
     bool contains(std::uint64_t value) const;
@@ -60,10 +60,10 @@ Range parse_range(std::string_view text, std::string_view option = "--range");
 // range have units or none; 0 needs none.
 struct SizedRange {
     std::vector<std::uint64_t> values;
-    bool are_bytes = false;  // they have units; else they count whatever plain numbers do
+    bool are_bytes = false;  // they have units; else they count as plain numbers do
 };
 SizedRange parse_sized_range(std::string_view text, std::string_view option);
-// The same, not written out.
+// The same as a Range, without listing the values.
 Range parse_range_of_sizes(std::string_view text, std::string_view option);
 // The same where plain numbers are bytes as well. At least 1 byte each.
 std::vector<std::uint64_t> parse_size_list(std::string_view text, std::string_view option);

@@ -32,7 +32,7 @@ void erase_all(std::string& text, std::string_view piece) {
         text.erase(at, piece.size());
 }
 
-// Numba's options, which are part of the symbol.
+// Numba's options, part of the symbol.
 void erase_tags(std::string& text) {
     for (std::size_t at = 0; (at = text.find("[abi:", at)) != text.npos;)
         text.erase(at, std::min(text.find(']', at), text.size() - 1) + 1 - at);
@@ -41,7 +41,7 @@ void erase_tags(std::string& text) {
 bool opens(char c) { return c == '<' || c == '(' || c == '{' || c == '['; }
 bool closes(char c) { return c == '>' || c == ')' || c == '}' || c == ']'; }
 
-// Where the first of `wanted` stands outside all brackets; npos: nowhere.
+// The position of the first of `wanted` outside all brackets; npos: none.
 std::size_t find_outside(std::string_view text, std::string_view wanted, std::size_t from = 0) {
     int depth = 0;
     for (std::size_t at = from; at < text.size(); ++at) {
@@ -70,7 +70,7 @@ std::string_view without_result_and_parameters(std::string_view text, bool is_ar
     return text.starts_with('{') || text.starts_with("operator") ? std::string_view() : text;
 }
 
-constexpr int most_depth = 3;  // of template arguments in each other
+constexpr int most_depth = 3;  // nesting of template arguments
 
 // "at::native::BinaryFunctor<float, float, at::MulFunctor<float> >" is "MulFunctor<float>": a
 // template that wraps another one is called by that one, as tables of kernels have no room for
@@ -97,7 +97,7 @@ std::string short_path(std::string_view text, int depth) {
         const std::size_t begin = std::min(plain.find('<'), plain.size());
         const std::string own(plain.substr(0, begin));
         if (begin == plain.size()) {
-            // A member of a template is nothing without it.
+            // A template's member is only clear with the template.
             name = name.ends_with('>') && !own.empty() ? name + "::" + own : own;
             continue;
         }

@@ -1,4 +1,4 @@
-// Names of kernels as people know them, of the symbols that compilers make.
+// Readable names of kernels, from the compilers' symbols.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@ namespace coalprof {
 // "_Z5scalePf" is "scale(float*)"; other names stay as they are.
 std::string demangled(const std::string& name);
 
-// A kernel's own name, of its symbol: without its result, template arguments and parameters.
+// A kernel's own name, from its symbol: without result, template arguments and parameters.
 std::string kernel_name(const std::string& symbol);
 
 // The same with the arguments that distinguish instances of a template, for people:

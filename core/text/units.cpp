@@ -55,7 +55,7 @@ std::string size_text(std::uint64_t bytes) {
 
 std::string bytes_text(std::uint64_t bytes) {
     if (bytes == 1) return "1 byte";
-    // In the largest unit that leaves at least 1, as printed: 1023.99 KiB is "1 MiB" and not
+    // In the largest unit in which the printed number is at least 1: 1023.99 KiB is "1 MiB" and not
     // "1024 KiB".
     std::size_t i = 0;
     for (; i + 1 < byte_steps.size(); ++i) {

@@ -1,5 +1,5 @@
-// Numbers with their units, as people read them; the same in every locale. Numbers for programs do
-// not come through here.
+// Numbers with their units for people, the same in every locale. Numbers for programs do not come
+// through here.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ inline constexpr std::array byte_steps{UnitStep{1, "bytes"}, UnitStep{0x1p10, "K
 // The largest step that `value` reaches; the first if it reaches none. `rising` is not empty.
 const UnitStep& step_of(std::span<const UnitStep> rising, double value);
 
-// 1234567 is "1,234,567".
+// The largest step that `value` reaches; else the first. `rising` is not empty.
 std::string grouped(std::uint64_t value);
 
 // "1 sector", "4 sectors".
@@ -32,10 +32,10 @@ std::string counted(std::uint64_t count, std::string_view what);
 // Exact, for sizes that the user chose: "4 MiB", or "5,000 bytes" where no binary unit divides it.
 std::string size_text(std::uint64_t bytes);
 
-// Four significant digits, for amounts that came about: "1.5 KiB", "139.8 GiB", "1 byte".
+// Four significant digits, for measured or computed amounts: "1.5 KiB", "139.8 GiB", "1 byte".
 std::string bytes_text(std::uint64_t bytes);
 
-// Times as results write them.
+// Times in the format of results.
 
 // Seconds since 1970 from "2026-11-22T19:22:40Z"; none from any other text.
 std::optional<std::int64_t> seconds_since_1970(const std::string& utc);

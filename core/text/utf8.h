@@ -17,7 +17,7 @@ constexpr char ascii_lower(char c) {
 struct Utf8Char {
     char32_t code_point = 0;
     std::size_t bytes = 1;
-    bool valid = false;  // false: the byte is no part of well-formed UTF-8; code_point is that byte
+    bool valid = false;  // false: an invalid byte, which is code_point
 };
 
 // The first character of `text`, which is not empty. Overlong forms, surrogates and code points

@@ -5,8 +5,8 @@
 
 namespace coalprof {
 
-// A new one in $TMPDIR or where temporary files usually lie; gone with this object, or when the
-// process is ended at once. Throws Error where none can be made.
+// A new folder in $TMPDIR or the usual place of temporary files; removed with this object, or when
+// the process is ended at once. Throws Error where none can be made.
 class WorkFolder {
  public:
     WorkFolder();

@@ -20,7 +20,7 @@ class BlockStores {
         : program_(program), store_(store) {
         placement_.base_addresses.resize(program.arrays.size());
         const std::uint64_t which = order.blocks / 2;  // as good as any
-        // More elements than were measured are as many of these.
+        // More elements than were measured count as the most that were.
         const std::uint32_t elements = std::min(order.per_thread, measured_elements);
         const std::uint64_t most_lines = std::uint64_t{order.block_warps()} * elements * warp_lanes;
         once_.begin(most_lines, most_lines);
@@ -98,7 +98,7 @@ const Instruction* lone_store(const Program& program) {
 struct Limits {
     double room = 0;       // doublings of lines
     double sharpness = 1;  // of this limit: the more warps of a block follow each other the sharper
-    double late = 0;       // log odds that a line has left though there is room
+    double late = 0;       // log odds that a line has left although there is room
 };
 Limits limits_alone(const Replayed& replayed, const LaunchOrder& order) {
     const double elements = order.doublings_of_elements();

@@ -28,9 +28,9 @@ struct Budget {
     double lines = 100'000;
 };
 constexpr Budget whole_history{};
-// Lines that are followed where neighbours are compared: a table that a core's own cache holds.
+// The most lines in the comparison of neighbours: the table fits a core's own cache.
 constexpr std::uint64_t most_compared = 1 << 14;
-// Blocks that are looked at where blocks share nothing but borders; pairs of neighbours.
+// The most blocks, and pairs of neighbours, for launches whose blocks share nothing but borders.
 constexpr std::uint64_t near_blocks = 32;
 constexpr Budget of_pairs{1'000, 4'000};
 
@@ -53,7 +53,7 @@ struct AwaitedLines {
     }
 };
 
-// Which element of which warp.
+// An element of a warp.
 struct WarpElement {
     std::uint64_t block = nowhere;
     std::uint32_t warp = 0;
@@ -68,13 +68,13 @@ class LeavingLines {
     struct Found {
         std::uint32_t asked_sectors = 0;  // by all requests for it
         std::uint32_t last_sectors = 0;   // by the last one
-        AwaitedLines awaited;             // by the warp that made that one
+        AwaitedLines awaited;             // of the warp with the last request
         WarpElement asked_by;
     };
 
     explicit LeavingLines(std::uint32_t most) : entries_(most) {}
     void clear() { std::ranges::fill(entries_, Entry{}); }
-    // None where no request for the line is on its way, but this one from now on.
+    // None if no request for the line is in flight; this one is from now on.
     std::optional<Found> join(const LineTouched& touched, const AwaitedLines& awaited,
                               const WarpElement& asked_by) {
         for (Entry& entry : entries_)
@@ -98,8 +98,8 @@ class LeavingLines {
     std::size_t next_ = 0;
 };
 
-// Tables that stay from one launch to the next: filling them anew would cost more than a replay of
-// a few blocks does.
+// Tables kept from one launch to the next: filling them anew would cost more than a replay of a few
+// blocks does.
 struct Tables {
     UnitTally compared_loads;
     UnitTally compared_stores;
@@ -136,7 +136,7 @@ class Replay {
                 return is_pointer_load(program, *one);
             });
         replayed_.index_instructions = index_instructions(program);
-        // Arrays never share a line, and where they lie to each other is not known.
+        // Arrays never share a line, and their distances are not known.
         for (std::size_t k = 0; k < program.arrays.size(); ++k)
             placement_.base_addresses.push_back(k << 44);
         backward_share_ = 0.5 * std::sqrt(std::min(1.0, order.block / 1024.0));
@@ -221,8 +221,8 @@ class Replay {
  private:
     struct BlockInTime {
         std::uint64_t which = 0;   // of the grid
-        std::uint32_t place = 0;   // among those that run together
-        bool is_backward = false;  // its warps come from its end
+        std::uint32_t place = 0;   // among the resident blocks
+        bool is_backward = false;  // its warps come in reverse order
     };
 
     void run_all(const Instruction& one, const BlockInTime& block) {
@@ -264,7 +264,7 @@ class Replay {
                std::max<std::size_t>(1, instructions_.size());
     }
 
-    // The mean of a few, all over the launch.
+    // The mean over a few warps of the whole launch.
     double lines_of_some_warps() {
         constexpr std::uint64_t some = 4;
         double lines = 0;
@@ -331,7 +331,7 @@ class Replay {
                     each(*one, element, warp);
     }
 
-    // Hashes of consecutive numbers are spread evenly.
+    // Hashes of consecutive numbers are evenly distributed.
     bool runs_backward(std::uint64_t number) const {
         return static_cast<double>(hash_of(number) >> 32) < backward_share_ * 0x1p32;
     }
@@ -352,7 +352,7 @@ class Replay {
         for (const LineTouched& touched : touched_.lines()) visit(touched);
     }
 
-    // `thread_element`: of those that run together, a warp's.
+    // `thread_element`: an element of a warp, among the resident ones.
     void note_awaited(const Instruction& one, std::size_t thread_element) {
         if (loads_.empty() || stores_.empty() || has_barrier_) return;
         if (awaited_.size() <= thread_element) awaited_.resize(thread_element + 1);
@@ -427,7 +427,7 @@ class Replay {
     std::vector<BlockInTime> running_;  // that have loaded the values they will store
     double lines_of_block_ = 0;
     bool gathers_ = true;                // all go to random places of one array
-    std::vector<std::uint64_t> stored_;  // lines that stores pile up for or gather on, while few
+    std::vector<std::uint64_t> stored_;  // lines of piled-up or gathered stores, while few
     // The share of blocks whose warps come to L1 in reverse order: the more warps, the larger.
     // Fitted to loads of misaligned rows, whose first or last part comes again.
     double backward_share_ = 0;
@@ -481,17 +481,17 @@ std::uint64_t block_of(const Multiprocessor& one, std::uint64_t number, std::uin
     return which * one.count + (number + lot) % one.count;
 }
 
-// The blocks that one multiprocessor takes, as many at a time as it holds.
+// Replays the blocks of one multiprocessor, as many at a time as it holds.
 void replay_multiprocessor(Replay& replay, const LaunchOrder& order, const Multiprocessor& one,
                            std::uint64_t number, std::uint64_t most_blocks) {
     replay.empty_l1();
     const std::uint64_t own = (order.blocks + one.count - 1) / one.count;
     const std::uint64_t seen = std::min(own, most_blocks);
     std::vector<std::uint64_t> together;
-    Replayed warm;  // counts until about half of them were done
+    Replayed warm;  // counts after about half of the blocks
     std::uint64_t warm_blocks = 0;
     const double before = replay.result().loads.line_again;
-    bool starts_launch = true;  // the next blocks to run, which are the first
+    bool starts_launch = true;  // the next blocks are the launch's first ones
     const auto run_together = [&] {
         replay.run_together(together);
         together.clear();
@@ -534,7 +534,7 @@ void replay_near(Replay& replay, const LaunchOrder& order) {
     const std::uint64_t affordable = replay.blocks_within(of_pairs);
     const std::uint64_t pairs = std::min({near_blocks / 2, (order.blocks + 1) / 2, affordable});
     for (std::uint64_t k = 0; k < pairs; ++k) {
-        // Spread evenly, each drawn from its share: rows and tables repeat after a number of
+        // Evenly spread, each drawn from its share: rows and tables repeat after a number of
         // blocks.
         const std::uint64_t low = (order.blocks - 1) * k / pairs;
         const std::uint64_t high = (order.blocks - 1) * (k + 1) / pairs;

@@ -15,17 +15,16 @@ struct ReplayedKind {
     double sectors = 0;      // of all warps
     double hit_sectors = 0;  // those that L1 held
     double requests = 0;     // lines with a sector that L1 did not hold
-    double line_again = 0;   // of these: lines whose last request may still be on its way
+    double line_again = 0;   // of these: the last request for the line may still be in flight
     double first_again = 0;  // of these: in blocks that started with the launch
-    double block_again = 0;  // of line_again: asked for by the same block before
-    double fours_again = 0;  // of block_again: by warps of other fours (0 to 3, 4 to 7, ...)
-    // Sum over block_again: log2 of how many warps further one is than the other, rounded down; 0
-    // for the same warp.
+    double block_again = 0;  // of line_again: by the same block
+    double fours_again = 0;  // of block_again: by warps of other groups of four
+    // Sum over block_again: log2 of the distance in warps, rounded down; 0 for the same warp.
     double apart_again = 0;
     double warp_again = 0;     // of line_again: by the same warp, for the same element
     double line_together = 0;  // of these: where both warps had waited for the same loads
-    double sector_again = 0;   // sectors that these have in common with it
-    bool is_branched = false;  // some lanes pass the instruction by
+    double sector_again = 0;   // sectors in common with the last request
+    bool is_branched = false;  // some lanes skip the instruction
     // For some neighbouring blocks: sectors of their warps, each sector once for each block, and
     // those of them that another one of the blocks touches as well.
     double compared_sectors = 0;
@@ -55,11 +54,11 @@ struct Replayed {
     // up before L2, and merge while they wait.
     bool stores_pile_up = false;
     double least_leaving = 0;   // of their requests: those that need not wait
-    bool few_stored = false;    // and all lines that are stored to wait at the same time
-    double lines_of_store = 0;  // of a warp's element: those that it stores to
+    bool few_stored = false;    // all stored lines wait at the same time
+    double lines_of_store = 0;  // lines of a store, by element of a warp
     // All stores, and all loads, go to these lines of one array at random; 0 where they do not.
     double gathered_lines = 0;
-    double gathered_reads = 1;     // of the requests of these loads: those that leave
+    double gathered_reads = 1;     // share of these loads' requests that leave
     double instructions = 0;       // of an element, whatever they do
     double pointer_loads = 0;      // of these: loads whose result is an address
     double load_instructions = 0;  // of these: loads of global memory, of pointers as well
@@ -68,10 +67,10 @@ struct Replayed {
     bool is_near = true;   // blocks share almost nothing: a few of them represent the whole launch
     bool divides = false;  // for an index; divides(Formula)
     std::uint32_t element_bytes = 0;  // of a lane, at most; without pointers
-    double started_together = 1;      // of the blocks: those for which an idle GPU has room
+    double started_together = 1;      // share of blocks that an idle GPU can hold
     double blocks_of_processor = 1;   // that start together on one multiprocessor
-    double busy_share = 1;            // of the multiprocessors: those that have a block
-    // Two multiprocessors share a way to L2, and the instructions that they fetch.
+    double busy_share = 1;            // share of multiprocessors with a block
+    // Two multiprocessors share a path to L2, and fetched instructions.
     bool has_way_to_itself() const { return busy_share <= 0.5; }
     // The share of blocks that run in step with others that started with the launch: in the first
     // two waves, where a multiprocessor has more than one block.

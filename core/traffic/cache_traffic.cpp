@@ -11,7 +11,7 @@ namespace {
 
 double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
-// Doublings of a lane's element beyond four bytes, less below; 0 where there are but pointers.
+// Doublings of a lane's element beyond four bytes, less below; 0 for pointers only.
 double width_of(const Replayed& replayed) {
     return replayed.element_bytes == 0 ? 0 : std::log2(replayed.element_bytes / 4.0);
 }
@@ -52,7 +52,7 @@ struct LoadedLines {
 // two, but the more it makes the larger are the gaps. Fitted, as all of this.
 double joined_at_start(const Replayed& replayed, const LaunchOrder& order, const Loading& loading,
                        const LoadedLines& lines) {
-    constexpr double hardly_more = 1.07;  // than one: a warp in fourteen has two
+    constexpr double hardly_more = 1.07;  // above one: a warp in fourteen has two
     const bool is_one = lines.all < hardly_more;
     const double block = std::log2(order.block / 256.0);
     const double larger = is_one * std::max(0.0, block);
@@ -96,7 +96,7 @@ double joined_in_block(const Replayed& replayed, const LaunchOrder& order,
     const ReplayedKind& loads = replayed.loads;
     const double block = std::log2(order.block / 256.0);
     const double instructions = std::log2(replayed.instructions);
-    // Between a division, and a row's or a permutation's index.
+    // 0 for a division, 1 for the index of a row or a permutation.
     const double long_index = std::clamp((replayed.index_instructions - 16) / 14, 0.0, 1.0);
     const double under_way = std::log2(1 + bytes_under_way(replayed, order, lines) / (16 << 10));
     const double odds =
@@ -215,7 +215,7 @@ LeavingShare leaving_of(const Replayed& replayed, const LaunchOrder& order,
     const LeavingShare apart{1 - joined * share(stores.line_again, stores.requests),
                              1 - joined * share(stores.sector_again, stores.sectors)};
     if (!replayed.few_stored) return apart;
-    // Blocks that start together do not find others that wait.
+    // Blocks that start together find no waiting ones.
     return {std::lerp(replayed.leaving.requests, apart.requests, replayed.started_together),
             std::lerp(replayed.leaving.sectors, apart.sectors, replayed.started_together)};
 }

@@ -25,7 +25,7 @@ struct CacheTraffic {
 struct Loading {
     bool keeps_loads = true;  // in L1
     bool is_warm = false;     // L2: a launch of the kernel came before this one, and no flush
-    double sectors_once = 0;  // that are loaded at all
+    double sectors_once = 0;  // distinct loaded sectors
 };
 
 // `readings` hold the exact sectors of all warps.

@@ -24,8 +24,8 @@ std::size_t index_of(std::uint64_t unit_bytes) {
     return static_cast<std::size_t>(std::countr_zero(unit_bytes / reach_unit_bytes.front()));
 }
 
-// The chance that a place is gone when it is needed again after `between` bytes of other lines, in
-// shares of L2: regular patterns come back after the same time everywhere.
+// The chance that a place is evicted before it is needed again, after `between` bytes of other
+// lines, in shares of L2: regular patterns come back after the same time everywhere.
 double gone_after(double between, double reuse, const L2Shares& shares) {
     return 1 - std::exp(-std::pow(between / reuse, shares.reuse_power));
 }
@@ -37,7 +37,7 @@ double gone_at_random(double units, double lines, double kept) {
     return std::exp(lines * std::log(1 - kept / lines) / units);
 }
 
-// All units of the array where a sample touched many of them: random draws leave some untouched.
+// All units of the array where a sample touched many of them: random samples miss some.
 double touched_or_all(double touched, std::uint64_t array_bytes, double unit_bytes) {
     const double all = static_cast<double>(array_bytes) / unit_bytes;
     return touched > 0.3 * all ? std::max(touched, all) : touched;
@@ -205,7 +205,7 @@ class Model {
         const double once = units_of_fetch(reach) * unit;
         const double again = fetched_again(array, reach, accesses) * unit;
         const double bytes = once * share_missing() + again;
-        // A fetch of one sector takes a burst_bytes as one of two does.
+        // Fetching one sector takes a burst_bytes, as two of them do.
         const double of_burst = std::min(unit, burst_bytes);
         double bursts_each =
             unit >= burst_bytes || reach.units[0] == 0
@@ -255,14 +255,14 @@ class Model {
                 (dirty + again) * std::clamp((in_l2(footprint_bytes_) - shares_.warm_writes) /
                                                  (shares_.warm_all_writes - shares_.warm_writes),
                                              0.0, 1.0);
-        // Sectors that come a part at a time are partial at each of their visits to L2.
+        // Sectors stored in several parts are partial at each visit to L2.
         const double visits = std::min(accesses, reach.of_period[0] * reach.periods);
         const bool is_split = !reach.at_random && !is_filled && !is_partial &&
                               visits > reach.units[0] &&
                               reach.accesses * array.width_bytes < 0.9 * sector * visits;
         const double parts = is_split ? visits / reach.units[0] : 1;
         const double gone = is_split ? again / sector / (visits - reach.units[0]) : 0;
-        // Those whose next part comes from afar are written back too early now and then.
+        // Sectors whose next part comes late are sometimes written back too early.
         const bool is_open = is_split && reach.of_period[2] > warp_lanes;
         const double early = is_open ? early_share * (1 - gone) / parts * written : 0;
         written += early;
@@ -270,11 +270,11 @@ class Model {
         double bursts_each =
             reach.units[0] == 0 ? 1 : std::clamp(reach.units[1] / reach.units[0] * over, 0.5, 1.0);
         double density = density_of(array, reach.units);
-        // Whole sectors do not wait until those beside them are completed.
+        // Whole sectors do not wait for the completion of their neighbours.
         const double whole = is_partial && !is_filled ? array.whole_share : 0;
         bursts_each = std::min(1.0, bursts_each / std::max(whole, 1 - whole));
         if (is_open) {
-            // Neither the other half of a burst nor its neighbours are there by then.
+            // Neither the other half of a burst nor its neighbours have come by then.
             bursts_each = std::max(bursts_each, 1 - 1 / parts);
             density = std::lerp(density_of(array, reach.of_period), density, gone);
         } else {
@@ -319,8 +319,8 @@ class Model {
         return std::lerp(density, std::min(density, at_random), beyond);
     }
 
-    // The share of an array that bursts cover. Two that lie on one line count as the line does:
-    // whole lines come as fast however far they are from each other.
+    // The share of an array that bursts cover. Two on one line count as the line: whole lines are
+    // equally fast at any distance.
     static double density_of(const ArrayReach& array, const Units& units) {
         return std::lerp(cover(array, units[1]), 1.0, paired(units));
     }
@@ -414,8 +414,8 @@ double share_stored(const Reach& stored, double width_bytes) {
     return elements * width_bytes / (stored.units[0] * sector);
 }
 
-// ArrayReach::whole_share. Where nearly all bytes are stored, each sector that stays open lacks an
-// element at least; that a warp leaves it open says nothing, unless most others are stored whole.
+// ArrayReach::whole_share. Where nearly all bytes are stored, each open sector lacks at least one
+// element; that a warp leaves it open says nothing, unless most others are stored whole.
 double whole_share_of(const Program& program, std::span<const Instruction* const> stores,
                       const Reach& stored, double width_bytes) {
     constexpr double all = 0.999;

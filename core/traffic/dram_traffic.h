@@ -20,14 +20,14 @@ struct ArrayReach {
     bool is_loaded = false;
     bool is_stored = false;
     bool is_atomic = false;
-    bool draws_stores = false;  // places to store to are random
-    double whole_share = 0;  // of the sectors that a warp stores to: those it stores every byte of
-    Reach loads;             // without those that follow others
+    bool draws_stores = false;   // places to store to are random
+    double whole_share = 0;      // share of a warp's stored sectors of which it stores every byte
+    Reach loads;                 // without loads that follow others
     std::vector<double> lags;    // of these: the distance of each in threads
     double longest_lag() const;  // 0: none follows
     Reach stores;
     Reach atomics;
-    double lines() const;         // distinct ones, whatever is done there
+    double lines() const;         // distinct lines of all accesses
     double random_lines() const;  // of these: on arrays with random places
     // True if much of the sectors that are stored to is not stored, or some of them are left open
     // beside others that are stored whole.
@@ -46,23 +46,23 @@ struct DramInputs {
     double l2_write_sectors = 0;
     // The share of lines that loads touch whose loads are in flight at the same time.
     double share_in_flight = 0;
-    double busy_share = 1;  // of the launch's time: device memory
+    double busy_share = 1;  // share of the launch's time: device memory
 };
 
-inline constexpr double burst_bytes = 64;  // most that one access of device memory moves
+inline constexpr double burst_bytes = 64;  // the most of one access of device memory
 
 // One direction.
 struct DramFlow {
     double bytes = 0;
     double bursts = 0;   // accesses of up to 64 bytes that device memory sees
-    double density = 1;  // share of the address range that these bursts cover
-    double again = 0;    // 0: each place once; 1: mostly places that L2 had held before
+    double density = 1;  // share of the address range covered by bursts
+    double again = 0;    // 0: each place once; 1: mostly places that L2 held before
 };
 struct DramTraffic {
     DramFlow read;
     DramFlow write;
     double reused_bytes = 0;  // of these: those that depend on how long L2 keeps lines
-    // Lines of which some sectors are stored whole and others are completed by a read.
+    // Lines with whole stored sectors and others that a read completes.
     double mixed_lines = 0;
 };
 

@@ -94,7 +94,7 @@ double crowding_of(const Work& work) {
     return 1 + 0.35 * (1 + elements) * work.leaving_store_lines / work.store_lines;
 }
 
-// Work that meets on one line, wherever the others are.
+// The time of work on one line, at any place.
 double line_seconds(const Work& work, const Rates& rates) {
     return work.stores_of_slice / rates.slice_stores_per_second +
            work.reads_of_slice / rates.slice_reads_per_second +
@@ -194,11 +194,12 @@ Duration duration_of(const Work& work, const Rates& rates) {
          rates.dependent_latency_seconds * work.dependent_loads * serial +
          (work.has_branches ? rates.branch_latency_seconds : 0) + (work.has_barrier ? slowest : 0) +
          (work.store_lines > 0 ? rates.store_latency_seconds : 0));
-    // A line that is waited for has its place in L1 already: a small one holds up further loads.
+    // A line that is waited for occupies its place in L1 already: a small one holds up further
+    // loads.
     const double of_line = far_latency + rates.dram_latency_seconds * misses.mean;
     term(Limit::latency) = std::max(of_waves, work.l1_fills * of_line);
-    // Lanes that go to one bank of several lines wait for each other as in shared memory.
-    // `lane*32 + i/32` of f64 on an H100: 37.2 us for 8.4 million passes (tests/data).
+    // Lanes on one bank of several lines wait for each other as in shared memory. `lane*32 + i/32`
+    // of f64 on an H100: 37.2 us for 8.4 million passes (tests/data).
     term(Limit::l1) = std::max(work.load_lines / rates.l1_lines_per_second,
                                work.hit_passes / rates.shared_wavefronts_per_second) +
                       work.shared_wavefronts / rates.shared_wavefronts_per_second +
@@ -227,14 +228,14 @@ Duration duration_of(const Work& work, const Rates& rates) {
     const double chain = chain_seconds(work, rates);
     duration.seconds =
         term(Limit::start) + exposed + chain + std::pow(sum, 1 / rates.overlap) * 1e-6;
-    // Nothing runs beside it, but it is the same that launches of many waves wait for.
+    // It overlaps with nothing, but is the same latency that launches of many waves have.
     term(Limit::latency) += chain;
     return duration;
 }
 
 DurationRange range_of(const Duration& duration, const Rates& rates) {
     const DurationSpread spread = spreads[static_cast<std::size_t>(duration.longest())];
-    // Another host starts launches sooner or later, whatever else they do.
+    // Hosts differ in the start of launches.
     const StartRange starts =
         rates.starts.value_or(StartRange{rates.start_seconds, rates.start_seconds});
     const double sooner = std::max(0.0, rates.start_seconds - starts.least_seconds);

@@ -19,7 +19,7 @@ struct Duration {
 
 Duration duration_of(const Work& work, const Rates& rates);
 
-// Nine of ten launches that were measured lie between.
+// The range of nine of ten measured launches.
 struct DurationRange {
     double low_seconds = 0;
     double high_seconds = 0;

@@ -28,7 +28,7 @@ class Collected {
  public:
     explicit Collected(Readings& readings) : readings_(readings) {}
 
-    // Where the exact model has no answer.
+    // For counters without an exact answer.
     void fill(Counter counter, double value, double low, double high) {
         if (std::holds_alternative<Unavailable>(readings_[counter])) set(counter, value, low, high);
     }
@@ -128,14 +128,14 @@ bool is_modelled(const Machine& machine, const Plan& plan) {
 
 using UserIndex = std::shared_ptr<const CustomFormula>;
 
-// A place for each thread, as `scatter` has them.
+// A random place for each thread, as in `scatter`.
 bool is_drawn(const Instruction& one) {
     const UserIndex& index = std::get<UserIndex>(one.formula);
     ExpressionsSeen seen;
     return index->hashes() > 0 && index->computed(seen).operators == 0;
 }
 
-// In the order of threads, as the other side of a copy is.
+// In the order of threads, like the other array of a copy.
 bool is_stream(const Instruction& one) {
     const std::optional<Period> period = period_of(one.formula);
     return period && period->threads == 1 && period->advance == 1;
@@ -157,7 +157,7 @@ bool is_simulated(const Plan& plan) {
     const std::vector<Instruction>& all = plan.program.instructions;
     if (!std::ranges::all_of(all, is_possible)) return false;
     if (plan.shape.block_shape && !plan.shape.block_shape->is_flat()) return true;
-    // A stream is one more index where another load is of its array.
+    // A stream counts as an index if another load uses its array.
     const auto counts = [&](const Instruction& one) {
         return !is_stream(one) || std::ranges::any_of(all, [&](const Instruction& other) {
             return one.kind == AccessKind::load && other.kind == AccessKind::load &&

@@ -89,7 +89,7 @@ Lag lag_between(const Program& program, const Instruction& ahead, const Instruct
 std::vector<std::optional<std::uint64_t>> lags_of(
     const Program& program, std::span<const Instruction* const> instructions) {
     std::vector<Lag> lags(instructions.size());
-    // Each is compared with each other one.
+    // All pairs are compared.
     constexpr std::size_t most_instructions = 16;
     if (instructions.size() < 2 || instructions.size() > most_instructions ||
         program.threads < 2 * Places::count * warp_lanes)
@@ -107,7 +107,7 @@ std::vector<std::optional<std::uint64_t>> lags_of(
             if (!lag || (*lag == 0 && behind < ahead)) continue;
             if (!lags[behind] || *lag < *lags[behind]) lags[behind] = lag;
         }
-    // Those that go round in a ring have no first one.
+    // Those in a cycle have no first one.
     if (std::ranges::all_of(lags, [](const Lag& lag) { return lag.has_value(); }))
         std::ranges::fill(lags, std::nullopt);
     return lags;

@@ -31,7 +31,7 @@ double stores_gathered(const FewLines& at) {
                std::pow(at.elements, -0.93) * std::pow(at.waves, -0.2);
 }
 
-// Within a factor of 1.4, a tenth of them of 2.4: the order of waiting is chance.
+// Right within a factor of 1.4, for a tenth within 2.4: the order of waiting is chance.
 double updates_gathered(const FewLines& at) {
     return 0.72 * std::pow(at.stores, 0.89) * std::pow(at.lines / 4, 1.32) *
            std::pow(at.elements, -0.35) * std::pow(at.first, 0.16);
@@ -41,7 +41,7 @@ double reads_gathered(const FewLines& at) {
            std::pow(at.elements, -0.30) * std::pow(at.first, 0.12);
 }
 
-// The same where more lines are updated than wait at all times.
+// The same for more updated lines than can wait.
 double updates_scattered(const FewLines& at) {
     return (at.is_of_parts ? 0.98 : 0.49) * std::pow(at.lines / 32, 0.55);
 }
@@ -50,7 +50,7 @@ double reads_scattered(const FewLines& at) {
            std::pow(at.block, -0.27);
 }
 
-// The share of stores that leaves where their loads pass L1 by.
+// The leaving share of stores whose loads bypass L1.
 double updates_past_l1(const FewLines& at, double waves) {
     if (!at.waits()) return (at.is_of_parts ? 0.93 : 0.65) * std::pow(at.lines / 32, 0.35);
     return 0.39 * std::pow(at.lines / 4, 0.25) * std::pow(at.elements, -0.76) *
@@ -70,7 +70,7 @@ void set_gathered(const LaunchOrder& order, const Multiprocessor& one, Replayed&
                       .block = order.block / 256.0,
                       .is_of_parts = replayed.element_bytes < 4};
     const double made = at.stores * replayed.lines_of_store;
-    // A block's own lines leave once at least; no more do where a multiprocessor has no other block
+    // A block's own lines leave at least once; no more do on a multiprocessor without another block
     // (one for each block of 256 threads and line).
     const double least = std::min(1.0, replayed.busy_share * at.lines / made);
     double stores = 0;

@@ -79,8 +79,8 @@ double updating_share(const Program& program) {
     return loads > 0 ? updating / loads : 0;
 }
 
-// A warp's loads of one element, on average: how often they go through the banks of L1's data if L1
-// has all of it, as through those of shared memory (docs/how-it-works.md, "The data stage").
+// Passes of a warp's loads of one element, on average, through the banks of L1's data if L1 has all
+// of it, as for shared memory (docs/how-it-works.md, "The data stage").
 double passes_of_element(const Machine& machine, const Program& program) {
     constexpr std::uint64_t some = 16;  // warps, all over the launch
     const SharedMemory banks(*machine.rules);
@@ -101,7 +101,7 @@ double passes_of_element(const Machine& machine, const Program& program) {
     return static_cast<double>(passes) / some;
 }
 
-// `share_in_flight`: of the launch's blocks those that run at the same time; `gathered_lines`: see
+// `share_in_flight`: of the launch's blocks, those resident at the same time; `gathered_lines`: see
 // Replayed.
 void set_stores(const std::vector<ArrayReach>& arrays, double writes, double share_in_flight,
                 double gathered_lines, Work& work) {
@@ -178,7 +178,7 @@ void set_missing(const std::vector<ArrayReach>& arrays, double read_sectors, dou
                                                  : array.loads.lines_of_share(share_in_flight);
     }
     if (lines == 0) return;
-    // A load of one line holds up no other one.
+    // A load of one line holds up no others.
     const double others = 1 - 1 / std::max(1.0, lines_of_load);
     work.reads_of_busy_line =
         others * (work.l2_read_requests - work.updating_reads) * (1 / lines_in_flight - 1 / lines);

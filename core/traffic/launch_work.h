@@ -1,4 +1,4 @@
-// The amounts of work of a launch: exact counts where there are some, estimates elsewhere.
+// The amounts of work of a launch: exact counts if available, else estimates.
 #pragma once
 
 #include "core/machine/rates.h"

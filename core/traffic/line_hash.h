@@ -1,4 +1,4 @@
-// One hash of line numbers for all tables of a replay; its upper bits are the mixed ones.
+// One hash of line numbers for all tables of a replay; its upper bits are well mixed.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Shares that are fitted as odds, so that whatever is added to these they stay between 0 and 1.
+// Shares fitted as odds, so that sums of them stay between 0 and 1.
 #pragma once
 
 #include <cmath>

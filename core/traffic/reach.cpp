@@ -28,7 +28,7 @@ struct Run {
     std::uint64_t first = 0;
     std::uint64_t end = 0;
 };
-// Something and copies of it, each `step_bytes` further on. The last one may be a part of one.
+// Something and its copies, each `step_bytes` further on. The last one may be incomplete.
 struct Copies {
     double times = 1;
     std::uint64_t step_bytes = 0;
@@ -47,10 +47,10 @@ void tidy(std::vector<Run>& runs) {
     runs.resize(kept);
 }
 
-// Units that the tidy runs touch, moved by so much.
+// Units of the sorted runs, moved by an offset.
 double units_in(const std::vector<Run>& runs, std::uint64_t unit_bytes, std::uint64_t moved = 0) {
     double units = 0;
-    std::uint64_t next = 0;  // the first unit that is not counted yet
+    std::uint64_t next = 0;  // the first unit not counted yet
     for (const Run& run : runs) {
         const std::uint64_t first = std::max(next, (run.first + moved) / unit_bytes);
         const std::uint64_t end = (run.end + moved - 1) / unit_bytes + 1;
@@ -140,8 +140,7 @@ Copies copies_of(double times, std::uint64_t advance_bytes, std::vector<Run>& ru
     return {times, back};
 }
 
-// The period that all instructions have in common, its advances in bytes; none where they have
-// none.
+// The common period of all instructions, its advances in bytes; none: they have none.
 std::optional<Period> common_period(Instructions instructions) {
     Period common{1, 0};
     bool is_first = true;
@@ -186,7 +185,7 @@ std::vector<Run> places_of(Instructions instructions, std::uint64_t threads) {
     return runs;
 }
 
-// Where each period repeats within: a column has as many copies of an element as it has rows.
+// Uses the inner repetition of periods: a column has as many copies of an element as it has rows.
 std::optional<Reach> nested_reach(Instructions instructions, std::uint64_t threads,
                                   const Period& period) {
     if (period.inner_threads == 0 || period.threads % period.inner_threads != 0)
@@ -216,8 +215,7 @@ std::optional<Reach> nested_reach(Instructions instructions, std::uint64_t threa
 std::optional<Reach> repeated_reach(Instructions instructions, std::uint64_t threads,
                                     const Period& period) {
     if (std::min(period.threads, threads) * instructions.size() > most_walked) return std::nullopt;
-    // Short periods are taken several at a time: units at their borders are then shared as they
-    // are in the launch.
+    // Short periods are combined: units at their borders are then shared as in the launch.
     constexpr std::uint64_t least_threads = 512;
     const std::uint64_t times = period.threads < least_threads && period.threads < threads
                                     ? least_threads / period.threads
@@ -293,7 +291,7 @@ Reach walked_reach(const Program& program, Instructions instructions) {
 Units population_of_lone_threads(const Program& program, Instructions instructions) {
     Walk walk(program, instructions);
     for (std::uint64_t k = 0; k < most_sampled / instructions.size(); ++k) {
-        const std::uint64_t spread = hash_of(k + 1);  // evenly: that is a rule as well
+        const std::uint64_t spread = hash_of(k + 1);  // even spacing would be a rule as well
         const std::uint64_t thread = hash_of(spread ^ spread >> 29) % program.threads;
         walk.walk(thread, thread + 1);
     }
@@ -323,7 +321,7 @@ Reach sampled_reach(const Program& program, Instructions instructions) {
     reach.accesses = walk.accesses() * reach.periods / windows;
     const double array_bytes =
         static_cast<double>(program.arrays[instructions.front()->array].bytes());
-    // More than chance makes of it.
+    // More than chance explains.
     constexpr double by_rule = 1.3;
     const Units lone = population_of_lone_threads(program, instructions);
     for (std::size_t k = 0; k < reach.units.size(); ++k) {
@@ -342,7 +340,7 @@ Reach sampled_reach(const Program& program, Instructions instructions) {
         there = std::min(there, array_units);
         if (there > 0.7 * array_units) there = array_units;  // as many as a sample can show
         reach.units[k] = there * (1 - std::pow(1 - std::min(1.0, each / there), reach.periods));
-        // Windows that meet by a rule of the formula say too little: a unit holds two of the
+        // Windows that overlap by a rule of the formula give too little: a unit holds two of the
         // smaller ones.
         if (k > 0) reach.units[k] = std::max(reach.units[k], reach.units[k - 1] / 2);
     }

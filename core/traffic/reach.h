@@ -12,7 +12,7 @@ namespace coalprof {
 
 struct Reach {
     Units units{};           // of the launch
-    Units of_period{};       // of one period (of a sampled window where nothing repeats)
+    Units of_period{};       // of one period (of a sampled window without repetition)
     double periods = 1;      // in the launch
     double accesses = 0;     // lanes that take part
     bool at_random = false;  // nothing repeats: places are as good as random
@@ -25,7 +25,7 @@ struct Reach {
 };
 
 // `instructions` touch one array. Exact where they repeat soon, or within each period, or are
-// short; else estimated from samples, by how often these meet one another.
+// short; else estimated from the overlaps of samples.
 Reach reach_of(const Program& program, std::span<const Instruction* const> instructions);
 
 }  // namespace coalprof

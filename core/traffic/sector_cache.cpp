@@ -8,8 +8,8 @@
 namespace coalprof {
 namespace {
 
-// Sets are chosen by a hash, as hardware does, so that no stride falls into few of them; which hash
-// and how many ways is not known.
+// Sets are chosen by a hash, as in hardware, so that no stride falls into few of them; the real
+// hash and number of ways are not known.
 constexpr std::uint32_t ways_of_set = 16;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A cache of 128-byte lines that hold the sectors that were asked for: L1 as a replay needs it.
+// A cache of 128-byte lines with requested sectors: L1 for a replay.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@ namespace coalprof {
 class SectorCache {
  public:
     explicit SectorCache(std::uint64_t bytes);
-    // Which of `sectors` it held; from now on it holds them all.
+    // Returns those of `sectors` that it held; from now on it holds them all.
     std::uint32_t touch(std::uint64_t line, std::uint32_t sectors);
-    // Takes `sectors` out. Their line has room from now on, as one that is loaded has.
+    // Removes `sectors`. Their line is allocated from now on, like a loaded one.
     void store(std::uint64_t line, std::uint32_t sectors);
     void clear() { born_ = clock_ + 1; }
 

@@ -14,14 +14,14 @@ namespace coalprof {
 namespace {
 
 constexpr std::uint32_t schedulers = 4;  // of a multiprocessor since 5.0
-// Warps that are replayed together, no more than a multiprocessor holds; and stores in all, but
-// that the first group is replayed whole.
+// The most warps of a replay, no more than a multiprocessor holds; and the most stores, but the
+// first group is always replayed whole.
 constexpr std::uint32_t most_together = 64;
 constexpr std::uint64_t most_stores = 1024;
 constexpr std::uint64_t most_groups = 4;
 constexpr int times_of_group = 4;
 
-// Drawn anew for each launch, always the same.
+// Random numbers, the same for each launch.
 class Lots {
  public:
     bool says_yes(double probability) { return static_cast<double>(next()) < probability * 0x1p32; }
@@ -41,7 +41,7 @@ struct Store {
     std::size_t count = 0;
 };
 
-// Blocks that run on one multiprocessor at the same time.
+// Blocks resident on one multiprocessor at the same time.
 struct Group {
     std::vector<LineTouched> lines;
     // For each scheduler its warps' stores; a warp stores all its elements before the next one.
@@ -63,7 +63,7 @@ class Gathering {
         return std::uint64_t{order_.block_warps()} * order_.per_thread * instructions_.size();
     }
 
-    // The scheduler of a warp follows from its place on the multiprocessor.
+    // The scheduler of a warp follows from its slot on the multiprocessor.
     void add_block(std::uint64_t which, Group& group) {
         for (std::uint32_t scheduler = 0; scheduler < schedulers; ++scheduler) {
             std::vector<std::uint32_t> warps;
@@ -152,7 +152,7 @@ class Merging {
     }
 
     Lots lots_;
-    std::uint64_t line_ = nowhere;  // of the last request, and its sectors
+    std::uint64_t line_ = nowhere;  // line of the last request, and its sectors
     std::uint32_t sectors_ = 0;
     LeavingShare made_{0, 0};
     LeavingShare left_{0, 0};
@@ -184,7 +184,7 @@ double disorder_of(const Replayed& replayed, const LaunchOrder& order, double li
     return share_of_odds(odds);
 }
 
-// The blocks that one multiprocessor has from its block `first` on.
+// Blocks of one multiprocessor from its block `first` on.
 Group group_from(Gathering& gathering, std::uint64_t first, std::uint64_t blocks,
                  const Multiprocessor& one) {
     Group group;

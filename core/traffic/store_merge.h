@@ -7,8 +7,8 @@
 
 namespace coalprof {
 
-// Lines of one multiprocessor that wait to leave for L2, and of these that hold parts of words.
-// Fitted to stores to random places in 2 KiB to 64 KiB on both GPUs (tests/data).
+// Lines of one multiprocessor that can wait to leave for L2, and those with parts of words. Fitted
+// to stores to random places in 2 KiB to 64 KiB on both GPUs (tests/data).
 inline constexpr std::uint32_t leaving_lines = 24;
 inline constexpr std::uint32_t leaving_parts = 8;
 

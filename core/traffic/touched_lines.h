@@ -16,7 +16,7 @@ struct LineTouched {
 
 class TouchedLines {
  public:
-    // In the order in which the lanes come to them.
+    // In the order of lanes.
     void set(const WarpAccess& access);
     std::span<const LineTouched> lines() const { return {lines_.data(), count_}; }
 

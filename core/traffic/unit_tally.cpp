@@ -18,7 +18,7 @@ constexpr Counts units_of(std::uint32_t sectors) {
     return {bits_in(sectors), bits_in((sectors | sectors >> 1) & 5u), sectors != 0 ? 1u : 0u};
 }
 
-// Adds what `sectors` bring that was not in `known`, and takes them in.
+// Counts the units that `sectors` add to `known`, and adds them.
 void take_in(std::uint16_t& known, std::uint32_t sectors, Counts& counts) {
     const std::uint32_t all = known | sectors;
     if (all == known) return;
@@ -53,7 +53,7 @@ void UnitTally::begin(std::uint64_t lines, std::uint64_t most_lines) {
 
 void UnitTally::touch(std::uint64_t line, std::uint32_t sectors) {
     const std::uint64_t hash = hash_of(line);
-    // From the middle of the hash: its top is the position.
+    // From the middle of the hash, since its top is the position.
     if ((hash >> 20 & drawn_) != 0) return;
     std::size_t at = hash >> shift_;
     while (entries_[at].group >= first_group_ && entries_[at].line != line)

@@ -15,8 +15,8 @@ using Units = std::array<double, reach_unit_bytes.size()>;
 
 class UnitTally {
  public:
-    // Forgets everything. About `lines` will be touched. Where that is more than `most_lines`, a
-    // share of them, drawn by their hash, is counted; the answers are of these alone.
+    // Forgets everything. About `lines` will be touched. If that is more than `most_lines`, a share
+    // of them, selected by their hash, is counted; the answers are for these alone.
     void begin(std::uint64_t lines, std::uint64_t most_lines);
     void next_group() { ++group_; }
     void touch(std::uint64_t line, std::uint32_t sectors);
@@ -29,7 +29,7 @@ class UnitTally {
     using Counts = std::array<std::uint64_t, reach_unit_bytes.size()>;
     struct Entry {
         std::uint64_t line = 0;
-        std::uint32_t group = 0;     // that touched it last; before first_group_: the entry is free
+        std::uint32_t group = 0;     // the last one; before first_group_: the entry is free
         std::uint16_t of_group = 0;  // sectors of that group
         std::uint16_t of_all = 0;
     };
@@ -37,8 +37,8 @@ class UnitTally {
 
     std::vector<Entry> entries_;
     int shift_ = 0;            // of the hash, to a position
-    std::uint64_t left_ = 0;   // entries that may still be taken
-    std::uint64_t drawn_ = 0;  // bits of a line's hash that must be 0
+    std::uint64_t left_ = 0;   // free entries
+    std::uint64_t drawn_ = 0;  // bits of a line's hash that must be 0 for it to count
     std::uint32_t group_ = 0;
     std::uint32_t first_group_ = 1;
     std::uint64_t touched_sectors_ = 0;

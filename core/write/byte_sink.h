@@ -1,4 +1,4 @@
-// Where a format's bytes go: a file, standard output.
+// The target of a format's bytes: a file, standard output.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@ namespace coalprof {
 class ByteSink {
  public:
     virtual ~ByteSink() = default;
-    // Takes all of the bytes, or throws Error (ExitCode::output) naming the target.
+    // Writes all of the bytes, or throws Error (ExitCode::output) naming the target.
     virtual void write(std::string_view bytes) = 0;
     // True where a reader may follow along (a terminal, a pipe). Formats that promise it then hand
     // over each point as it is finished.

@@ -46,7 +46,7 @@ PrintedColumns columns_of(const ResultHead& head, const std::vector<Point>& poin
         columns.timing |= point.timing.has_value();
     }
     columns.predicted = head.columns.empty() ? predicted.in_output_order() : head.columns;
-    // Which of them are exact differs from point to point, and the first few decide.
+    // Exactness differs from point to point; the first few decide.
     if (has_estimates)
         std::ranges::copy_if(columns.predicted, std::back_inserter(columns.estimated),
                              [](Counter counter) { return info(counter).may_be_estimated; });

@@ -14,19 +14,19 @@
 
 namespace coalprof {
 
-// Points looked at before columns are settled.
+// Points considered before columns are settled.
 inline constexpr std::size_t settling_points = 1000;
 
 struct PrintedColumns {
     std::vector<std::string> parameters;  // keys, in order of appearance
     std::vector<Counter> predicted;       // in output order
     std::vector<Counter> measured;
-    std::vector<Counter> estimated;  // of the predicted: those with intervals, in output order
+    std::vector<Counter> estimated;  // the predicted ones with intervals, in output order
     bool limits = false;
     bool timing = false;
 };
 
-// Which counters there are.
+// The set of existing counters.
 class SeenCounters {
  public:
     void add(Counter counter) { seen_[static_cast<std::size_t>(counter)] = true; }

@@ -80,7 +80,7 @@ LaidColumn part_of(const LaidColumn& column, const std::vector<std::size_t>& poi
     return part;
 }
 
-// The name of the numbers stands above the table, where they come from in each heading.
+// The name of the numbers is above the table, their source in each heading.
 LaidColumn column_across(const LaidColumn& numbers, const CrossGrid& grid, std::size_t k) {
     std::vector<std::size_t> points;
     for (std::size_t i = k; i < grid.points.size(); i += grid.across.values.size())
@@ -100,7 +100,7 @@ LaidColumn column_across(const LaidColumn& numbers, const CrossGrid& grid, std::
 
 std::optional<CrossTable> cross_table_of(const TableLayout& layout,
                                          const std::vector<Point>& points, std::size_t width) {
-    // The limit of a time is a word.
+    // A column with words, such as the limit of a time, is no number.
     const auto is_number = [](const LaidColumn& column) {
         return !column.says_which_point && !column.shown.is_left_aligned;
     };

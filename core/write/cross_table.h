@@ -16,12 +16,12 @@ struct CrossTable {
     std::vector<Point> rows;          // the first point of each
 };
 
-// None where not exactly two parameters vary, a combination of theirs has no point or two, there is
-// no single column of numbers, or the lines get longer than `width` (0: no limit).
+// None unless exactly two parameters vary, each combination has exactly one point, there is a
+// single column of numbers, and the lines fit `width` (0: no limit).
 std::optional<CrossTable> cross_table_of(const TableLayout& layout,
                                          const std::vector<Point>& points, std::size_t width);
 
-// "stride by machine", where one column of numbers would make such a table; else empty.
+// "stride by machine", if one column of numbers would make such a table; else empty.
 std::string cross_axes_of(const TableLayout& layout, const std::vector<Point>& points);
 
 }  // namespace coalprof

@@ -1,5 +1,5 @@
 // `csv`: one header line, then one row a point, quoted as RFC 4180 says, lines ended by a newline.
-// A counter that cannot be had, or that does not concern the point, is an empty field; so is the
+// Unavailable counters, and those that do not concern the point, are empty fields; so is the
 // interval of an exact one.
 #include <fmt/format.h>
 
@@ -95,7 +95,7 @@ class CsvWriter : public ResultSink {
         first_points_ = {};
     }
 
-    // As cells: those that points do not say themselves are the same in every row.
+    // As cells: values that points do not have are the same in every row.
     void settle_origin() {
         origin_ = origin_columns(head_, columns_->parameters);
         for (OriginColumn& column : origin_) {
@@ -147,7 +147,7 @@ class CsvWriter : public ResultSink {
         text_.put("failure\n");
     }
 
-    // A counter without a column would be lost without a word.
+    // A counter without a column would silently be lost.
     void refuse_what_has_no_column(const Point& point) const {
         if (!head_.columns.empty()) return;  // the caller chose
         const auto look = [&](const Readings& readings, const std::array<bool, counter_count>& has,

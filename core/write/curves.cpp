@@ -14,7 +14,7 @@
 namespace coalprof {
 namespace {
 
-// The counters that are drawn first, as far as they vary.
+// Counters that are drawn first, as far as they vary.
 constexpr std::array favourites{Counter::load_sectors_per_request,
                                 Counter::store_sectors_per_request,
                                 Counter::duration_seconds,
@@ -31,7 +31,7 @@ constexpr std::array favourites{Counter::load_sectors_per_request,
                                 Counter::load_sectors,
                                 Counter::store_sectors};
 
-// Scales overflow beyond.
+// Scales would overflow beyond this.
 bool is_drawable(double value) { return std::abs(value) <= 1e300; }
 
 }  // namespace
@@ -48,7 +48,7 @@ PlotAxis axis_of(double low, double high, int count, bool keeps_ends) {
         }
     PlotAxis axis{low, high, {}};
     if (!keeps_ends) axis.high = std::ceil(high / step - 1e-9) * step;
-    constexpr std::size_t most_ticks = 20;  // also where a step is lost beside the number
+    constexpr std::size_t most_ticks = 20;  // also if a step is lost in rounding
     for (double tick = std::ceil(low / step - 1e-9) * step;
          tick <= axis.high + step * 1e-9 && axis.ticks.size() < most_ticks; tick += step)
         axis.ticks.push_back(std::abs(tick) < step * 1e-9 ? 0 : tick);
@@ -61,7 +61,7 @@ double PlotAxis::share_of(double value) const {
 }
 
 namespace {
-// Parameters are whole numbers.
+// Whole numbers as ticks, for parameters.
 PlotAxis with_whole_ticks(PlotAxis axis) {
     std::erase_if(axis.ticks, [](double tick) { return tick != std::floor(tick); });
     return axis;
@@ -144,7 +144,7 @@ std::string Curves::name_to_show(const ResultColumns& result, std::size_t point)
     return key.empty() ? result.names[point] : key;
 }
 
-// Points of one name are at one place, whichever result they are of.
+// Points of one name are at one position, in all results.
 void Curves::stand_along_names() {
     if (std::ranges::any_of(alongs_, [](const Along& one) { return !one.own_key.empty(); })) return;
     std::map<std::string, std::size_t> places;

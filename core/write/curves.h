@@ -20,11 +20,11 @@ struct PlotAxis {
     double high = 1;
     std::vector<double> ticks;
     bool is_log = false;
-    // Where a value stands, from 0 at the low end to 1 at the high one, and beyond.
+    // The position of a value, from 0 at the low end to 1 at the high one, and beyond.
     double share_of(double value) const;
 };
 
-// Round numbers, about `count` of them, from `low` to `high` and beyond to the next of them.
+// About `count` round numbers from `low` to `high`, and the next ones beyond.
 PlotAxis axis_of(double low, double high, int count, bool keeps_ends);
 
 struct Curve {
@@ -40,7 +40,7 @@ struct Curve {
     std::vector<Place> places;  // by x
 };
 
-// The axis of the swept values: logarithmic where each is a multiple of the one before (1..1024*2);
+// The axis of the swept values: logarithmic if each is a multiple of the one before (1..1024*2);
 // its ticks are then those values.
 PlotAxis axis_along(const std::vector<Curve>& curves, int count);
 
@@ -68,19 +68,19 @@ class Curves {
     std::vector<Counter> counters() const;
     // The predicted curves before the measured ones of the same color.
     std::vector<Curve> of(Counter counter) const;
-    // None where there are several results, or no two such parameters: these have curves. Measured
-    // numbers where every point has one.
+    // None for several results, or without two such parameters: these have curves. Measured numbers
+    // if every point has one.
     std::optional<HeatMap> map_of(Counter counter) const;
     // By color. One curve alone has no name.
     std::vector<std::string> labels() const;
     std::string title() const { return label_of(gathered_.results().front().head); }
     // The swept parameter of the first result.
     const std::string& along() const { return alongs_.front().title; }
-    // Points that stand along no number, such as kernels: x is the index of the name.
+    // Points without a number on the axis, such as kernels: x is the index of the name.
     const std::vector<std::string>& names() const { return names_; }
 
  private:
-    // Where points stand along x: the parameter that is swept, else their number.
+    // The position of points along x: the swept parameter, else their number.
     struct Along {
         std::string title;
         std::vector<double> values;
@@ -96,7 +96,7 @@ class Curves {
     std::vector<Along> alongs_;                   // of the results
     std::vector<std::vector<std::size_t>> keys_;  // colors of their points
     std::map<std::string, std::size_t> colors_;   // of curves, by label
-    std::vector<std::string> names_;              // empty where any result is along a number
+    std::vector<std::string> names_;              // empty if any result is along a number
 };
 
 }  // namespace coalprof

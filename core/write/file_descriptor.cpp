@@ -12,7 +12,7 @@ namespace coalprof {
 int write_all(int fd, std::string_view bytes) {
     while (!bytes.empty()) {
         const ssize_t written = ::write(fd, bytes.data(), bytes.size());
-        if (written == 0) return EIO;  // nothing was taken, and nothing says why: no end in sight
+        if (written == 0) return EIO;  // nothing was written, and no error: it would never end
         if (written > 0) {
             bytes.remove_prefix(static_cast<std::size_t>(written));
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {

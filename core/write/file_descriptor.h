@@ -1,5 +1,5 @@
-// Shared by output files and standard output: a descriptor that is closed by its owner, and a write
-// that ends only when all of the text is written.
+// For output files and standard output: a descriptor that its owner closes, and a write that ends
+// only when all of the text is written.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace coalprof {
 // for a non-blocking descriptor.
 int write_all(int fd, std::string_view bytes);
 
-// Writes to `to` all that can be read from `from`; answers as write_all() does.
+// Writes all that can be read from `from` to `to`; returns like write_all().
 int copy_all(int from, int to);
 
 // Moves a descriptor out of the range of the three standard ones, which are free when the program

@@ -10,7 +10,7 @@ namespace coalprof {
 // "app.cu:19 st.global.f32: Neighbouring lanes are ... Fix: Lay ... Saves about 2.9 ms."
 std::string finding_text(const LineFinding& finding, bool is_ascii);
 // A command that shows the same in a small case: "coalprof explain stride --at 3"; empty: no
-// pattern is like it.
+// similar pattern.
 std::string finding_command(const LineFinding& finding);
 
 }  // namespace coalprof

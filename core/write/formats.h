@@ -17,8 +17,8 @@ namespace coalprof {
 // A format's treatment of text from unknown sources.
 enum class TextRule : std::uint8_t {
     escaped,    // readers get back every character
-    printable,  // shown as printable() shows it
-    lines,      // likewise, and no line is a command of a service that reads logs
+    printable,  // shown as by printable()
+    lines,      // likewise, and no line is a command for services that read logs
 };
 
 // Its ResultSink has handed over every byte when finish() returns.
@@ -29,7 +29,7 @@ struct Format {
     std::array<std::string_view, 2> suffixes;  // of files, with the dot; unused ones are empty
     TextRule text;
     struct Traits {
-        bool tells_warnings = false;  // those of the result's end
+        bool tells_warnings = false;  // shows the warnings of the result's end
         bool takes_several = false;   // results, one begin() each
         bool fixes_columns = false;   // with the first points: see columns.h
     } traits;
@@ -42,12 +42,12 @@ struct Format {
 std::span<const Format> all_formats();
 inline const Format& default_format() { return all_formats().front(); }
 
-// The format of this name. Throws UsageError, whose sentence says which there are.
+// The format of this name. Throws UsageError, whose sentence lists them.
 const Format& find_format(std::string_view name);
 
-// The format of an output file: the one that its suffix names, in whatever case; else `chosen`, the
-// format that the user asked for by name; else, for a name without any suffix, the default. Throws
-// UsageError for a suffix that names none, with no format chosen.
+// The format of an output file: the one of its suffix, in any case; else `chosen`, the format that
+// the user named; else, for a name without any suffix, the default. Throws UsageError for an
+// unknown suffix without a chosen format.
 const Format& format_of_path(std::string_view path, const Format* chosen = nullptr);
 
 }  // namespace coalprof

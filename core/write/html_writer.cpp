@@ -1,5 +1,5 @@
-// `html`: one page that needs nothing else, neither network nor server: the results as data, and a
-// script that draws them. Text of results is data to the script and never markup.
+// `html`: one self-contained page, without network or server: the results as data, and a script
+// that draws them. Text of results is data to the script and never markup.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -25,7 +25,7 @@
 namespace coalprof {
 namespace {
 
-// The patterns that `explain` draws with no more than the value of their parameter.
+// Patterns that `explain` draws with only the value of their parameter.
 bool has_command(const SweepFacts& sweep) {
     return !sweep.pattern.empty() && sweep.pattern != "formula" && sweep.pattern != "warps" &&
            sweep.pattern != "verify" && sweep.pattern != "run" && sweep.variant.empty();
@@ -115,7 +115,7 @@ class HtmlWriter : public ResultSink {
     }
     void put_result(const ResultColumns& result) {
         std::string json = text_of(tree_of_head(result));
-        json.pop_back();  // more members follow, each for itself: columns can be long
+        json.pop_back();  // more members follow, written one by one: columns can be long
         text_.put("<script type=\"application/json\" class=\"result\">\n");
         put_data(json);
         put_warps(result);
@@ -165,7 +165,7 @@ class HtmlWriter : public ResultSink {
         return tree;
     }
 
-    // Where lanes go, of as many points as there is room for.
+    // The warps' lanes, for as many points as there is room.
     void put_warps(const ResultColumns& result) {
         if (!style_.find_warp) return;
         constexpr std::size_t most_drawn = 1000;  // each takes a part of a millisecond

@@ -42,7 +42,7 @@ bool gives_way(const TableItem& item, const Point& point) {
 struct Counts {
     std::size_t predictions = 0;
     std::size_t measurements = 0;
-    std::size_t gaps = 0;            // neither, but a reason why there is no prediction
+    std::size_t gaps = 0;            // neither, but a reason for the missing prediction
     std::size_t differences = 0;     // of points that did not fail: the two are not equal,
     std::size_t contradictions = 0;  //   both are numbers,
     std::size_t unmeasured = 0;      //   there is no measurement
@@ -77,7 +77,7 @@ Relation relation_of(const Counts& counts) {
                                                           : Relation::differing;
 }
 
-// Estimates that differ by less than they are sure of are no difference.
+// Estimates that differ by less than their doubt are equal.
 bool varies_within_doubt(const TableItem& item, const std::vector<Point>& points) {
     double low = -std::numeric_limits<double>::infinity();
     double high = std::numeric_limits<double>::infinity();
@@ -101,7 +101,7 @@ ItemFacts facts_of(TableItem item, const std::vector<Point>& points) {
     const auto has_this_prediction = [&](const Point& point) {
         return predictions_look_equal(item, point, first);
     };
-    // A point that failed has nothing but its prediction.
+    // A failed point has only its prediction.
     const auto has_this_measurement = [&](const Point& point) {
         return !point.failure.empty() || look_equal(item, item.measured(point), measurement);
     };

@@ -21,11 +21,11 @@ struct ItemFacts {
     TableItem item;
     Relation relation = Relation::none;
     bool is_constant = false;             // the same in every point, of which there are several
-    bool is_prediction_constant = false;  // it alone; measurements differ from it
-    bool is_minor = false;     // hardly worth a column: n/a in most points, or said by another
-    bool is_doubtful = false;  // estimates that differ by less than they are sure of
+    bool is_prediction_constant = false;  // only it; measurements differ from it
+    bool is_minor = false;     // hardly worth a column: n/a in most points, or given by another
+    bool is_doubtful = false;  // estimates that differ by less than their doubt
     bool is_estimate = false;  // the prediction below
-    Reading prediction = {};   // of the first point that did not fail: of all, where constant
+    Reading prediction = {};   // of the first point that did not fail; of all, if constant
     Reading measurement = {};
 };
 

@@ -25,7 +25,7 @@ namespace {
 constexpr std::chrono::seconds between_syncs{1};
 constexpr int journal_flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
 constexpr int most_journals = 9;  // of one output
-// Every line of a journal begins so.
+// The beginning of every line of a journal.
 constexpr std::string_view journal_line_start = R"({"schema":"coalprof/)";
 
 // The end of the last complete line; negative with errno set where it cannot be read.
@@ -64,7 +64,7 @@ bool may_hold_points(const std::string& path) {
 
 }  // namespace
 
-// Each line at once.
+// Writes each line at once.
 class Journal::Bytes : public ByteSink {
  public:
     explicit Bytes(Journal& journal) : journal_(journal) {}
@@ -103,7 +103,7 @@ Journal::~Journal() { close(); }
 bool Journal::go_on(const std::string& path) {
     path_ = path;
     const int error = open_locked(journal_flags);
-    // ENOENT: the other run has just ended, and with it the need for its journal.
+    // ENOENT: the other run has just ended and removed its journal.
     if (error == EWOULDBLOCK || error == ENOENT) return false;
     goes_on_ = true;
     if (error == 0) return true;
@@ -127,7 +127,7 @@ void Journal::point(const Point& point) {
     hand_on([&] { next_.point(point); });
 }
 
-// Where no output is left that could be written, the points are here.
+// If no output can be written any more, the points are here.
 template <typename Work>
 void Journal::hand_on(Work work) {
     try {
@@ -180,11 +180,11 @@ void Journal::write(std::string_view bytes) {
     const auto now = std::chrono::steady_clock::now();
     if (now - synced_ < between_syncs) return;
     synced_ = now;
-    // A system that cannot sync this file has brought it as far as it does.
+    // A file system without sync has done what it can.
     [[maybe_unused]] const int synced = ::fdatasync(fd_);
 }
 
-// False where no journal can be kept.
+// False if no journal can be kept.
 bool Journal::open() {
     if (!goes_on_ && !create()) return false;
     if (!cut_unfinished_line()) {
@@ -224,7 +224,7 @@ int Journal::open_locked(int flags) {
     else if (::flock(fd_, LOCK_EX | LOCK_NB) != 0)
         error = errno;
     else if ((identity_ = identity_of(fd_)) != identity_of(path_))
-        error = ENOENT;  // it was taken away before it was locked
+        error = ENOENT;  // it was removed before it was locked
     if (error == 0) return 0;
     if ((flags & O_EXCL) != 0 && error != EWOULDBLOCK && error != ENOENT) ::unlink(path_.c_str());
     close();

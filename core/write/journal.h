@@ -21,11 +21,12 @@
 
 namespace coalprof {
 
-// F.json.journal, F.json.2.journal, ... of F.json: those of other sweeps and of earlier runs lie
-// side by side. No output has such a name (core/write/output_file.h).
+// F.json.journal, F.json.2.journal, ... of F.json: those of other sweeps and of earlier runs are
+// beside it. No output has such a name (core/write/output_file.h).
 std::string journal_path(const std::string& output, int number = 1);
 
-// Those beside an output of which a line was finished, so that a run could go on from there.
+// Journals beside an output with at least one finished line, so that a run could continue from
+// there.
 std::vector<std::string> journals_beside(const std::string& output);
 
 class Journal : public ResultSink {
@@ -38,14 +39,14 @@ class Journal : public ResultSink {
     Journal(const Journal&) = delete;
     Journal& operator=(const Journal&) = delete;
 
-    // Before the first point: adds to this file of an earlier run. False where another run does.
+    // Before the first point: continues this file of an earlier run. False if another run uses it.
     bool go_on(const std::string& path);
     // Other journals of the same sweep, removed with this one when the result is complete.
     void supersede(std::vector<std::string> paths) { superseded_ = std::move(paths); }
 
     // After begin(). A replayed point is in the journal already.
     void keep(const Point& point, bool is_replayed);
-    // True where an interrupted run leaves its points here.
+    // True if an interrupted run leaves its points here.
     bool is_kept() const { return is_kept_; }
 
     void begin(const ResultHead& head) override;
@@ -74,10 +75,10 @@ class Journal : public ResultSink {
     std::unique_ptr<Bytes> bytes_;
     std::unique_ptr<ResultSink> lines_;
     int fd_ = -1;
-    std::optional<FileIdentity> identity_;  // of path_, as this run knows it
+    std::optional<FileIdentity> identity_;  // of path_, to notice if it is replaced
     bool goes_on_ = false;                  // from an earlier run
     bool was_made_ = false;
-    bool was_written_ = false;  // a point of this run is in it
+    bool was_written_ = false;  // it has a point of this run
     bool is_open_ = false;      // the next text begins a line
     bool is_replaying_ = false;
     bool is_tail_ = false;

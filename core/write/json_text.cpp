@@ -15,14 +15,14 @@
 namespace coalprof {
 namespace {
 
-// Printable ASCII without a quote or a backslash, which is nearly every name, needs no escape.
+// Printable ASCII without a quote or a backslash, as most names are, needs no escape.
 bool is_plain(std::string_view text) {
     return std::all_of(text.begin(), text.end(),
                        [](char c) { return c >= ' ' && c < '\x7f' && c != '"' && c != '\\'; });
 }
 
-// JSON as nlohmann/json writes it has C0 escaped, and DEL, C1 and the marks that reorder text as
-// they are, which a terminal obeys all the same.
+// nlohmann/json escapes C0 but neither DEL nor C1 nor the marks that reorder text, which a terminal
+// obeys as well.
 std::string with_controls_escaped(std::string json) {
     const auto is_ascii = [](char c) { return c >= '\0' && c < '\x7f'; };
     if (std::ranges::all_of(json, is_ascii)) return json;
@@ -110,7 +110,7 @@ Json meta_of(const ResultHead& head) {
     meta["backend"] = head.backend;
     meta["passes"] = head.passes;
     if (!head.columns.empty()) {
-        // push_back() to null crashes where memory is short (nlohmann/json 3.11.2).
+        // push_back() to null crashes when out of memory (nlohmann/json 3.11.2).
         Json& counters = meta["counters"] = Json::array();
         for (const Counter counter : head.columns) counters.push_back(key_of(counter));
     }

@@ -1,5 +1,5 @@
-// JSON as text: strings, small values, the head and the tail. The one place of the writers that
-// knows nlohmann/json; bytes that are no UTF-8 become U+FFFD.
+// JSON as text: strings, small values, the head and the tail. The only writer that includes
+// nlohmann/json; bytes that are no UTF-8 become U+FFFD.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The parts of a result as JSON trees, for documents that are put together from them.
+// The parts of a result as JSON trees, for documents composed of them.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -15,7 +15,7 @@
 namespace coalprof {
 namespace {
 
-// The beginning that all lines share, up to their own members. `sweep` is JSON.
+// The common beginning of all lines. `sweep` is JSON.
 std::string line_start(const ResultHead& head, const std::string& sweep) {
     std::string start = R"({"schema":)" + json_of_text(result_schema);
     const auto put = [&](std::string_view name, const std::string& text) {

@@ -63,7 +63,7 @@ class LabelMaker {
         return std::string(beginning(text, begin)).append(mark_) +
                std::string(end_of(text, room() - begin));
     }
-    // "A[(b…y)*1024+threadIdx.…": some of the text before the first difference stays.
+    // "A[(b…y)*1024+threadIdx.…": some text before the first difference stays.
     std::string without_what_is_common(std::string_view text) const {
         const std::size_t kept = room() / 5;
         std::string label(beginning(text, kept));

@@ -18,7 +18,7 @@ constexpr int most_decimals = powers.size() - 1;
 constexpr std::array rate_steps{UnitStep{1, "B/s"}, UnitStep{1e3, "kB/s"}, UnitStep{1e6, "MB/s"},
                                 UnitStep{1e9, "GB/s"}};
 
-// The fewest decimals, up to `most`, that lose nothing of any number.
+// The fewest decimals, up to `most`, that keep all digits of every number.
 int decimals_for(const std::vector<double>& numbers, double divisor, int most) {
     int needed = 0;
     for (const double number : numbers)
@@ -40,7 +40,7 @@ double sets_the_unit(Unit unit, const std::vector<double>& numbers) {
     return smallest;
 }
 
-// As many decimals as the digits of an estimate take that is `shown` so.
+// The decimals of an estimate that is printed as `shown`.
 int decimals_of_estimate(double shown) {
     if (shown == 0) return estimate_digits - 1;
     const int power = static_cast<int>(std::floor(std::log10(shown)));

@@ -16,8 +16,8 @@ namespace coalprof {
 struct NumberStyle {
     double divisor = 1;
     int decimals = 0;          // 0 to 3
-    std::string_view unit;     // of the printed number, "MiB"; empty: it is a plain count
-    bool is_estimate = false;  // three significant digits of each, whatever the decimals
+    std::string_view unit;     // of the printed number, "MiB"; empty: a plain count
+    bool is_estimate = false;  // three significant digits each, whatever the decimals
 };
 
 // `value` is finite and not negative. A number that the decimals would round to 0 keeps three
@@ -25,15 +25,15 @@ struct NumberStyle {
 void put_number(TextBuffer& out, double value, const NumberStyle& style);
 std::string number_text(double value, const NumberStyle& style);
 
-// A scale for numbers of this unit of which the largest is `largest`: "MiB", "GB/s", per cent.
-// `microseconds` is how the terminal can spell that unit.
+// A scale for numbers of this unit up to `largest`: "MiB", "GB/s", per cent. `microseconds` is the
+// terminal's spelling of that unit.
 NumberStyle scale_for(Unit unit, double largest, std::string_view microseconds);
 
 // The format of a column with these numbers of one counter, without decimals that none of them
 // needs.
 NumberStyle style_for(const CounterInfo& counter, const std::vector<double>& numbers, bool ascii);
 
-// The same for estimates: of each number the first three digits are shown, and no others.
+// The same for estimates: the first three digits of each number are shown, and no others.
 NumberStyle estimate_style(NumberStyle style);
 
 }  // namespace coalprof

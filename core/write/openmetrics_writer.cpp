@@ -1,5 +1,6 @@
-// `openmetrics`: a gauge for each counter, a sample for each point and side. Prometheus reads it as
-// it is, and so does the textfile collector of the node exporter, which knows gauges and no times.
+// `openmetrics`: a gauge for each counter, a sample for each point and side. Prometheus reads it
+// directly, and so does the textfile collector of the node exporter, which knows gauges and no
+// times.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -53,7 +54,7 @@ std::string label_name(std::string_view key) {
             (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c >= '0' && c <= '9');
         name += is_plain ? c : '_';
     }
-    // Those that begin with two are Prometheus's own.
+    // Names with two leading underscores are Prometheus's own.
     const bool is_taken = name.empty() || (name[0] >= '0' && name[0] <= '9') ||
                           name.starts_with("__") ||
                           std::ranges::find(own_labels, std::string_view(name)) != own_labels.end();
@@ -75,7 +76,7 @@ std::string text_of_value(const Value& value) {
     return text_of(value);
 }
 
-// The program that `coalprof run` ran, as it would be typed; empty: none.
+// The program of `coalprof run`, as it would be typed; empty: none.
 std::string program_in(const ResultHead& head) {
     if (head.sweep.pattern != "run") return {};
     const auto dashes = std::ranges::find(head.argv, "--");
@@ -102,14 +103,14 @@ class OpenMetricsWriter : public ResultSink {
  private:
     using LabelSet = std::map<std::string, std::string>;  // texts by name
 
-    // Those of a result's points, which stay the same from counter to counter.
+    // Labels of a result's points, the same for all counters.
     struct Labels {
         std::string of_result;
         std::vector<std::string> of_points;
     };
 
-    // Facts that no point holds: the GPU, the program, and the result's name where several live
-    // side by side. Two files of one folder have two names, whatever is in them.
+    // Facts beyond points: the GPU, the program, and the result's name if there are several. Two
+    // files of one folder have two names, whatever is in them.
     LabelSet labels_of(const ResultHead& head) const {
         LabelSet all{{"result", name_}, {"program", program_in(head)}};
         if (!head.sweep.file.empty()) all["file"] = head.sweep.file;
@@ -132,13 +133,13 @@ class OpenMetricsWriter : public ResultSink {
         for (const auto& parameter : result.parameters) keys.push_back(parameter.key);
         std::vector<OriginColumn> columns = origin_columns(result.head, keys);
         std::erase_if(columns, [&](const OriginColumn& column) {
-            // The line's name is enough of its file.
+            // The line's name includes enough of its file.
             return column.key == "name" || column.key == source_file_parameter ||
                    (has_measured_parameters(result.head) && is_measured(column.key));
         });
         for (const OriginColumn& column : columns) all[label_name(column.key)] = column.same;
         labels.of_result = joined(all);
-        std::unordered_map<std::string_view, std::size_t> seen;  // of those below, how often again
+        std::unordered_map<std::string_view, std::size_t> seen;  // of those below: repetitions
         labels.of_points.reserve(result.names.size());
         for (std::size_t i = 0; i < result.names.size(); ++i) {
             LabelSet own = all;
@@ -163,7 +164,7 @@ class OpenMetricsWriter : public ResultSink {
             column.key == "formula" ? text_of_named_formula(result.head, value) : nullptr;
         labels[label_name(column.key)] = formula ? text_of_value(*formula) : text;
         if (formula) labels["formula_name"] = text;
-        // One name for every pattern, by which boards sort.
+        // One name for every pattern, for sorting in dashboards.
         if (column.key == parameter_of(result.head.sweep) && number_of(&value))
             labels["swept"] = text;
     }
@@ -231,7 +232,7 @@ class OpenMetricsWriter : public ResultSink {
         }
     }
 
-    // One sample for each result; `value` answers none where it has none.
+    // One sample for each result; `value` returns none for results without it.
     template <typename Value>
     void put_fact(std::string_view name, std::string_view help, const Value& value) {
         put_head(name, help);

@@ -12,8 +12,7 @@
 namespace coalprof {
 namespace {
 
-// Sweeps have them, also those that points differ in; warps of a file and kernels of a program do
-// not.
+// Sweeps have them, even if points differ in them; warps of a file and kernels of a program do not.
 bool has_launch_options(const SweepFacts& sweep) { return sweep.block || !sweep.settings.empty(); }
 
 std::string text_of_setting(const SweepFacts& sweep, std::string_view key) {

@@ -14,15 +14,15 @@ namespace coalprof {
 struct OriginColumn {
     std::string key;
     std::size_t place = 0;  // among the points' parameters, if it is one
-    std::string same = {};  // of points that do not say it themselves
+    std::string same = {};  // of points without their own
 };
 
-// The same keys in the same order for all sweeps of a pattern, whatever was given and whatever is
-// swept: "name" (of the point) first, then the head's, then the rest of `parameters`.
+// The same keys in the same order for all sweeps of a pattern, independent of options and swept
+// values: "name" (of the point) first, then the head's, then the rest of `parameters`.
 std::vector<OriginColumn> origin_columns(const ResultHead& head,
                                          const std::vector<std::string>& parameters);
 
-// The text of a formula that points know by its name; nullptr where it has none.
+// The text of a formula that points call by its name; nullptr: none.
 const Value* text_of_named_formula(const ResultHead& head, const Value& name);
 
 }  // namespace coalprof

@@ -24,14 +24,14 @@
 namespace coalprof {
 namespace {
 
-// Where `path` leads when symbolic links at its end are followed, also if nothing is there yet.
+// The target of `path` after following symbolic links at its end, also if nothing is there yet.
 // Empty with errno set when they lead nowhere.
 std::string follow_links(std::string path) {
     constexpr int most_links = 40;  // as Linux counts
     for (int links = 0; links <= most_links; ++links) {
         char link[PATH_MAX];
         const ssize_t size = ::readlink(path.c_str(), link, sizeof link);
-        if (size < 0) return path;  // no link, or nothing there: open() will say
+        if (size < 0) return path;  // no link, or nothing there: open() will report it
         const std::string_view leads_to(link, static_cast<std::size_t>(size));
         const std::size_t slash = path.rfind('/');
         const bool is_relative = !leads_to.starts_with('/') && slash != path.npos;
@@ -66,13 +66,13 @@ std::string temporary_name(const std::string& name) {
     return fmt::format(".{}.{:016x}.tmp", name.substr(0, most_of_name), random);
 }
 
-// Where files go that cannot be made beside their targets.
+// The folder for files that cannot be made beside their targets.
 std::string temporary_folder() {
     const char* folder = ::getenv("TMPDIR");
     return folder && *folder == '/' ? folder : "/tmp";
 }
 
-// True where a folder takes no new file, although a file in it may be written.
+// True for a folder that takes no new file, although files in it may be written.
 bool refuses_files(int error) { return error == EACCES || error == EPERM || error == EROFS; }
 
 // True where a file cannot be replaced, although it may be written: EBUSY is a mount point, EPERM
@@ -81,7 +81,7 @@ bool refuses_replacement(int error) {
     return error == EBUSY || error == EXDEV || refuses_files(error);
 }
 
-// By which a file without a name is known. Takes no memory.
+// The path of a file without a name. Allocates nothing.
 constexpr char descriptors[] = "/proc/self/fd";
 struct NameOfDescriptor {
     explicit NameOfDescriptor(int fd) {
@@ -184,14 +184,14 @@ void OutputFile::open_temporary(const struct stat* old) {
     }
     remove_when_killed(temporary_);
     if (!old) return;
-    // Root may give the file back to its owner; for others this fails, and replacing the file makes
-    // it theirs.
+    // Root may give the file back to its owner; for others this fails, and the new file becomes
+    // theirs.
     [[maybe_unused]] const int owner = ::fchown(fd_, old->st_uid, old->st_gid);
     if (::fchmod(fd_, old->st_mode & 0777) != 0) fail("create", errno);
 }
 
-// False with errno set where it cannot be. Most file systems know files without a name, which
-// vanish with the process, whatever ends it.
+// False with errno set on failure. Most file systems know files without a name, which vanish with
+// the process in any case.
 bool OutputFile::create_in(const std::string& folder, const std::string& name, mode_t mode) {
     const std::string own_name = temporary_name(name);
     if (own_name.empty()) return false;
@@ -241,7 +241,7 @@ void OutputFile::commit_part() {
 }
 
 void OutputFile::finish_bytes() {
-    // Some file systems cannot sync and say so with EINVAL; then there is nothing to wait for.
+    // Some file systems cannot sync and return EINVAL; then there is nothing to wait for.
     while (!temporary_.empty() && ::fsync(fd_) != 0 && errno != EINVAL)
         if (errno != EINTR) fail("write", errno);
     if (!temporary_.empty() && !is_named_ && !give_name()) fail("create", errno);
@@ -249,8 +249,8 @@ void OutputFile::finish_bytes() {
     if (closed != 0 && errno != EINTR) fail("write", errno);
 }
 
-// False with errno set where it cannot be. Not every system that makes files without a name lets
-// them have one later: such a file is copied.
+// False with errno set on failure. Not every system that makes files without a name can name them
+// later: such a file is copied.
 bool OutputFile::give_name() {
     const NameOfDescriptor name(fd_);
     is_named_ = ::linkat(AT_FDCWD, name.text, AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) == 0;
@@ -298,7 +298,7 @@ void OutputFile::write_in_place(const std::string& target) {
 }
 
 // The new name survives a power failure only when the folder is on the disk too. The file is in
-// place: that a folder cannot be synced is no failure.
+// place already, so an error here is no failure.
 void OutputFile::sync_folder() const {
     const std::string folder = target_.substr(0, target_.rfind('/') + 1);
     const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -316,7 +316,7 @@ void OutputFile::discard() noexcept {
     temporary_.clear();
 }
 
-// The temporary file holds all of the result and nothing else does.
+// Only the temporary file holds the whole result.
 void OutputFile::fail_keeping_bytes(const std::string& target, int error) {
     keep_when_killed(temporary_);
     const std::string kept = std::exchange(temporary_, {});

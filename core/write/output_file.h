@@ -19,17 +19,17 @@ struct stat;
 
 namespace coalprof {
 
-// Ends the names of journals (core/write/journal.h), and no output's.
+// The suffix of journals' names (core/write/journal.h); no output has it.
 constexpr std::string_view journal_suffix = ".journal";
 
 class OutputFile : public ByteSink {
  public:
     // Opens the target, so that a path that cannot be written fails before anything is measured;
-    // UsageError where it is an input or another output's (files_in_use.h).
-    // A symbolic link is followed: the file that it names is replaced, the link stays. An existing
-    // file keeps its permissions. All failures, here and later, throw Error (ExitCode::output) with
-    // the path and the system's reason. A pipe is waited for until it has a reader; Stopped where a
-    // signal ends that. UsageError where the name is one of journals.
+    // UsageError if it is an input or another output's (files_in_use.h). A symbolic link is
+    // followed: its target is replaced, the link stays. An existing file keeps its permissions. All
+    // failures, here and later, throw Error (ExitCode::output) with the path and the system's
+    // reason. Waits until a pipe has a reader; Stopped if a signal ends that. UsageError for a
+    // journal's name.
     explicit OutputFile(std::string path);
     ~OutputFile() override;
     OutputFile(const OutputFile&) = delete;
@@ -38,7 +38,7 @@ class OutputFile : public ByteSink {
     void write(std::string_view bytes) override;
     bool is_live() const override;
     const std::string& path() const { return path_; }  // as it was given
-    // Ends the file and puts it in place. Without it, the destructor throws the bytes away.
+    // Ends the file and puts it in place. Without it, the destructor discards the bytes.
     void commit();
     // The same for a part of the result: it becomes partial_path(target()), or the next free name,
     // and an old file at the target stays. Output that is written directly is there already.
@@ -65,14 +65,14 @@ class OutputFile : public ByteSink {
     std::string target_;     // with links followed
     std::string temporary_;  // empty: written directly, or in place already
     std::string remark_;
-    bool replaces_ = false;  // there is an old file, which may be written
-    bool is_beside_ = true;  // the temporary file, of its target
-    bool is_named_ = true;   // the temporary file, already
+    bool replaces_ = false;  // a writable old file exists
+    bool is_beside_ = true;  // the temporary file is beside its target
+    bool is_named_ = true;   // the temporary file has a name
     int fd_ = -1;
 };
 
-// Where a part of a result goes: F.partial.json of F.json, F.partial of F; F.partial.2.json where
-// that is taken.
+// The place of a part of a result: F.partial.json of F.json, F.partial of F; F.partial.2.json if
+// that exists.
 std::string partial_path(const std::string& path, int number = 1);
 
 }  // namespace coalprof

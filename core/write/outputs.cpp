@@ -27,7 +27,7 @@ Unavailable why_absent(Counter counter, const Readings& there, bool is_measured)
     return {"this launch has no such access, or this machine has no such counter"};
 }
 
-// True where one counter counts several instructions of the launch.
+// True if one counter counts several instructions of the launch.
 bool sums_instructions(const Point& point) {
     const auto& all = point.instructions;
     return std::ranges::any_of(all, [&](const InstructionResult& one) {
@@ -70,7 +70,7 @@ bool has_csv(const std::vector<OutputTarget>& targets) {
         targets, [](const auto& target) { return target.format->traits.fixes_columns; });
 }
 
-// One output: where its bytes go and the format that makes them.
+// One output: the target of its bytes and its format.
 class Outputs::Output {
  public:
     explicit Output(const OutputTarget& target)
@@ -106,8 +106,8 @@ class Outputs::Output {
         return {};
     }
     bool is_open() const { return format_ != nullptr; }
-    // Lets go of the target; a file that was not committed vanishes.
-    // JSON has every counter, whatever tables show.
+    // Releases the target; a file that was not committed is removed. JSON has every counter,
+    // whatever tables show.
     bool is_for_programs() const { return is_for_programs_; }
     void close() {
         format_.reset();
@@ -135,7 +135,7 @@ Outputs::Outputs(const std::vector<OutputTarget>& targets,
 
 Outputs::~Outputs() = default;
 
-// Does `work` with every open output. One that fails is closed; the others go on.
+// Does `work` with every open output. One that fails is closed; the others continue.
 template <typename Work>
 void Outputs::for_each(Work work) {
     bool some_are_open = false;

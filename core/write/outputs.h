@@ -18,12 +18,12 @@ struct OutputTarget {
     std::string path;  // "-" and "/dev/stdout" are standard output
     const Format* format = nullptr;
     TableStyle style;
-    bool takes_part = false;  // of an interrupted result, too; else that goes beside it
+    bool takes_part = false;  // also of an interrupted result; else that goes beside it
 };
 
 // "-" and "/dev/stdout".
 bool is_standard_output(std::string_view path);
-// True where columns of one of them, as of csv, have to be known before the first point.
+// True if columns of one of them, such as csv, must be known before the first point.
 bool has_csv(const std::vector<OutputTarget>& targets);
 
 // The reader of standard output has left and no other output is open, so that nothing more is
@@ -44,18 +44,18 @@ class Outputs : public ResultSink {
                      std::function<void(std::string_view)> note = {});
     ~Outputs() override;
 
-    // Where `keeps` says so at the end of an interrupted result, its points are kept elsewhere, and
-    // no file gets a part of them.
+    // If `keeps` returns true at the end of an interrupted result, its points are kept elsewhere,
+    // and no file gets a part of them.
     void leave_parts_to(std::function<bool()> keeps) { keeps_parts_ = std::move(keeps); }
 
-    // Where head.columns lists counters, no output shows any other; where head.table_columns does,
-    // none but JSON.
+    // If head.columns lists counters, no output shows any other; if head.table_columns does, none
+    // but JSON.
     void begin(const ResultHead& head) override;
-    // Throws ReaderGone, or the failures, once no output is left.
+    // Throws ReaderGone, or the failures, when no output is left.
     void point(const Point& point) override;
-    // Ends every output and puts the files in place; of an interrupted result beside their places,
-    // see OutputFile::commit_part(), unless the target takes it, and without a point nowhere. Then
-    // throws the failures, if any, as one Error (ExitCode::output).
+    // Ends every output and puts the files in place; those of an interrupted result beside their
+    // places, see OutputFile::commit_part(), unless the target takes it, and without points
+    // nowhere. Then throws the failures, if any, as one Error (ExitCode::output).
     void finish(const ResultTail& tail) override;
 
  private:
@@ -70,7 +70,7 @@ class Outputs : public ResultSink {
     std::function<bool()> keeps_parts_;
     std::uint64_t points_ = 0;
     bool has_csv_ = false;
-    bool has_sums_ = false;  // over several instructions that count the same
+    bool has_sums_ = false;  // over several instructions of one kind
     std::string failures_;
     std::vector<Counter> listed_;            // empty: all
     std::vector<Counter> listed_in_tables_;  // likewise

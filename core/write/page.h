@@ -1,5 +1,5 @@
 // Style and scripts of every page of `html`: core/write/page/report.css and the scripts beside it,
-// which are built into the program.
+// built into the program.
 #pragma once
 
 #include <string_view>

@@ -14,7 +14,7 @@
 namespace coalprof {
 namespace {
 
-// Finds the sentence for samples of one parameter whose costs differ.
+// Finds the sentence for samples of one parameter with different costs.
 class OneParameter {
  public:
     OneParameter(std::string_view key, std::string_view noun, bool is_over_ideal,
@@ -26,7 +26,7 @@ class OneParameter {
 
     std::string sentence() const {
         if (!(best_ > 0) || worst_ / best_ < least_ratio_said) return {};
-        // Against ideals that differ only the ideal itself is a measure.
+        // If only the ideals differ, only the ideal itself is a measure.
         if (is_over_ideal_ && !are_equal_costs(best_, 1)) return {};
         if (!all_numbers()) return of_names();
         for (const auto& say :
@@ -41,7 +41,7 @@ class OneParameter {
             samples_, [](const ValueCost& one) { return natural_number(one.value).has_value(); });
     }
     bool is_best(const ValueCost& one) const { return are_equal_costs(one.ratio, best_); }
-    // "25 % more sectors", of all that are not the best.
+    // "25 % more sectors", for all that are not the best.
     std::string more() const {
         double low = worst_;
         for (const ValueCost& one : samples_)
@@ -70,8 +70,8 @@ class OneParameter {
         }
         return {};
     }
-    // A multiple says something about values that were not tried only where neighbours were tried,
-    // one after the other from one multiple to the next.
+    // A multiple says something about other values only if neighbours were measured one after the
+    // other from one multiple to the next.
     bool is_seen_whole(std::uint64_t divisor) const {
         std::set<std::uint64_t> values;
         for (const ValueCost& one : samples_) values.insert(*natural_number(one.value));

@@ -44,7 +44,7 @@ struct Range {
     }
 };
 
-// To the nearest of `count` cells of the axis.
+// The nearest of `count` cells of the axis.
 std::size_t cell_of(double value, const PlotAxis& axis, std::size_t count) {
     return static_cast<std::size_t>(
         std::lround(std::clamp(axis.share_of(value), 0.0, 1.0) * static_cast<double>(count - 1)));
@@ -79,7 +79,7 @@ class PlotWriter : public ResultSink {
  private:
     using Row = std::vector<std::string_view>;
 
-    // Names in place of numbers to stand along.
+    // Bars for points with names instead of numbers.
     void put_bars(Counter counter, const std::vector<Curve>& curves) {
         constexpr std::size_t name_columns = 28;
         constexpr std::size_t number_columns = 12;

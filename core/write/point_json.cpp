@@ -25,7 +25,7 @@ void close_list(TextBuffer& out, char end = '}') {
         out.put(end);
 }
 
-// Members of an object that is open, each with what stands before its value.
+// Members of an open object, each with its prepared key.
 void put_members(TextBuffer& out,
                  std::initializer_list<std::pair<std::string_view, Value>> members) {
     for (const auto& [before, value] : members) {
@@ -194,13 +194,13 @@ void PointJson::put_unavailable(TextBuffer& out, const Readings& predicted_readi
 }
 
 void PointJson::put_reason(TextBuffer& out, std::string_view reason) {
-    // Reasons live as long as the program, so the address names them; there are a handful.
+    // Reasons live as long as the program, so the address identifies them; there are a handful.
     for (const auto& [kept, escaped] : reasons_)
         if (kept.data() == reason.data() && kept.size() == reason.size()) return out.put(escaped);
     const std::string quoted = json_of_text(reason);
     std::string escaped = quoted.substr(1, quoted.size() - 2);
     out.put(escaped);
-    constexpr std::size_t most_reasons = 256;  // more would be as slow to find as to escape
+    constexpr std::size_t most_reasons = 256;  // searching more would be as slow as escaping
     if (reasons_.size() < most_reasons) reasons_.emplace_back(reason, std::move(escaped));
 }
 

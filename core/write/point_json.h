@@ -15,7 +15,8 @@ namespace coalprof {
 class PointJson {
  public:
     PointJson();
-    // Appends the members of the point's object and its closing brace; the caller has opened it.
+    // Appends the members of the point's object and its closing brace, after the caller's opening
+    // one.
     void put_members_and_close(TextBuffer& out, const Point& point);
 
  private:
@@ -28,7 +29,7 @@ class PointJson {
     void put_reason(TextBuffer& out, std::string_view reason);
 
     std::array<std::string, counter_count> keys_;  // `"load_sectors":`
-    std::vector<Counter> nulls_;                   // of the point at hand: each needs its reason
+    std::vector<Counter> nulls_;                   // of the current point, each with a reason
     std::vector<std::pair<std::string, std::string>> parameter_keys_;  // key, `"key":`
     std::vector<std::pair<std::string_view, std::string>> reasons_;    // reason, escaped
 };

@@ -22,7 +22,7 @@ struct PointWarp {
     std::vector<Instruction> instructions;
 };
 
-// None where it is not known.
+// None: not known.
 using FindPointWarp =
     std::function<std::optional<PointWarp>(const ResultHead& head, const NamedValues& parameters)>;
 

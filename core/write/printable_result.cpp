@@ -10,14 +10,14 @@
 namespace coalprof {
 namespace {
 
-// Nearly every text is.
+// Usual, so checked first.
 bool is_plain_ascii(std::string_view text) {
     return std::ranges::all_of(text, [](char c) { return c >= ' ' && c < '\x7f'; });
 }
 
 void make_printable(std::string& text) {
     if (is_plain_ascii(text)) return;
-    std::ranges::replace(text, '\n', ' ');  // formulas are pasted in several lines
+    std::ranges::replace(text, '\n', ' ');  // pasted formulas have several lines
     text = printable(text);
 }
 
@@ -36,7 +36,7 @@ class PrintableResult : public ResultSink {
     void begin(const ResultHead& head) override { format_->begin(printable_copy(head)); }
     void point(const Point& point) override {
         is_plain_ = true;
-        each_text(point, look_);  // a copy of every point would cost more than its format
+        each_text(point, look_);  // copying every point would cost more than its format
         is_plain_ ? format_->point(point) : format_->point(printable_copy(point));
     }
     void finish(const ResultTail& tail) override { format_->finish(printable_copy(tail)); }

@@ -11,7 +11,7 @@
 
 namespace coalprof {
 
-// Keeps `bytes`, to which the format writes, as long as the format.
+// Keeps `bytes`, the target of the format, as long as the format.
 std::unique_ptr<ResultSink> with_printable_text(std::unique_ptr<ResultSink> format,
                                                 std::unique_ptr<ByteSink> bytes = nullptr);
 

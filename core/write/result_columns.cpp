@@ -12,7 +12,7 @@ namespace {
 
 constexpr double absent = std::numeric_limits<double>::quiet_NaN();
 
-// The values of earlier points, which had none.
+// Fills in earlier points, which had none.
 void fill_up(std::vector<double>& values, std::size_t size) { values.resize(size, absent); }
 
 void put_at_end(std::vector<double>& values, std::size_t points, double value) {
@@ -62,7 +62,7 @@ std::vector<const ResultColumns::Parameter*> ResultColumns::distinguishing(
 }
 
 void ResultGatherer::begin(const ResultHead& head) {
-    // One that did not end is followed by the next: its points are complete all the same.
+    // A result without an end is followed by the next: its points are complete.
     results_.emplace_back().head = head;
 }
 

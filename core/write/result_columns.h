@@ -1,5 +1,5 @@
 // Results gathered column by column, for formats that show a counter of all points together:
-// openmetrics, svg, html. A column is there where some point has the counter.
+// openmetrics, svg, html. A column exists if some point has the counter.
 #pragma once
 
 #include <cmath>
@@ -13,14 +13,14 @@
 
 namespace coalprof {
 
-// More points than these are no picture, and a page that no browser opens.
+// More points make no readable picture, and a page that no browser opens.
 inline constexpr std::size_t most_gathered_points = 200'000;
 
 struct ResultColumn {
     Counter counter = Counter::load_requests;
     bool is_measured = false;
     std::vector<double> values;  // of the points, NaN: none
-    // The spread of a time, or the interval of an estimate; empty where no point has one.
+    // The spread of a time, or the interval of an estimate; empty if no point has one.
     std::vector<double> low = {};
     std::vector<double> high = {};
 };
@@ -38,7 +38,7 @@ struct ResultColumns {
     std::vector<std::size_t> failed;    // points
 
     const ResultColumn* find(Counter counter, bool is_measured) const;
-    // Parameters that have more than one value.
+    // Parameters with more than one value.
     std::vector<const Parameter*> varying() const;
     // The parameters besides `along` (empty: all) that distinguish points: none that follows from
     // others, such as the pitch of a variant's tile.
@@ -62,7 +62,7 @@ class ResultGatherer {
     std::size_t points_ = 0;  // of all results
 };
 
-// A result by its own words: "offset, rmw, f32 on NVIDIA H200".
+// A result in a few words: "offset, rmw, f32 on NVIDIA H200".
 std::string label_of(const ResultHead& head);
 
 }  // namespace coalprof

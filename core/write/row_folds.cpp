@@ -22,7 +22,7 @@ std::optional<std::uint64_t> whole_number(const Point& point, const std::string&
     return value ? natural_number(*value) : std::nullopt;
 }
 
-// Values that rise by one step or by one factor; `text` then says them as --range would.
+// Values with one step or one factor; `text` then writes them as in --range.
 class EvenRun {
  public:
     bool takes(std::uint64_t value) const {
@@ -145,7 +145,7 @@ class RowFolder {
 
     const std::vector<LaidColumn>& columns_;
     const std::vector<Point>& points_;
-    std::size_t leading_;  // columns that say which point it is
+    std::size_t leading_;  // columns that identify the point
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Rows of a table, those of neighbouring values that are equal in one: "1..7", and "9..15 as 1".
+// Rows of a table; neighbouring values with equal numbers share one: "1..7", and "9..15 as 1".
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace coalprof {
 
-// A row for each point, or for each run of points whose numbers are equal, where `folds`. A run is
-// of one whole-numbered parameter with equal steps, so that its label says which values it has.
+// A row for each point, or, if `folds`, for each run of points with equal numbers. A run is of one
+// whole-numbered parameter with equal steps, so that its label says which values it has.
 std::vector<TableRow> rows_of(const std::vector<LaidColumn>& columns,
                               const std::vector<Point>& points, bool folds);
 

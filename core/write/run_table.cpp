@@ -25,7 +25,7 @@ constexpr std::size_t screen_lines = 24;
 constexpr double least_cost_share = 0.005;  // of the GPU's time
 constexpr std::size_t whole_note = 2'000;   // columns of a note; longer ones are cut
 
-// A kernel's launches together.
+// All launches of a kernel.
 struct KernelRow {
     std::string name;
     std::string verdict;
@@ -54,7 +54,7 @@ void add_to_row(KernelRow& row, const Point& point) {
     row.seconds += number("total_seconds").value_or(0);
     const double cost = number("cost_seconds").value_or(-1);
     if (cost >= 0) row.cost_seconds = std::max(0.0, row.cost_seconds) + cost;
-    // Without counters each shape has the same weight.
+    // Without counters, shapes are weighted equally.
     const double sectors = std::max(
         1.0, launches * (reading(Counter::load_sectors) + reading(Counter::store_sectors)));
     if (const auto excess = number("excess")) {
@@ -263,7 +263,7 @@ std::size_t lines_of(const Table& table, const ResultTail& tail, std::size_t wid
     return lines;
 }
 
-// As many as a screen has room for, the first in any case.
+// As many as fit a screen, at least the first.
 void add_findings(Table& table, const ResultTail& tail, std::uint64_t runs,
                   const TableStyle& style) {
     const auto add = [&](std::string_view text) {

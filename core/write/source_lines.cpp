@@ -34,7 +34,7 @@ std::string shown_line(std::string_view line) {
 
 struct CodePlace {
     std::string name;        // "app.cu"
-    std::uint64_t line = 0;  // 0: the program has no line information
+    std::uint64_t line = 0;  // 0: no line information
 };
 
 CodePlace code_place_of(const Value* line) {
@@ -48,7 +48,7 @@ CodePlace code_place_of(const Value* line) {
 
 struct ListedSource {
     std::string name;
-    std::string file;  // with its folder, where that is known
+    std::string file;                                           // with its folder, if known
     std::vector<std::pair<std::uint64_t, std::size_t>> points;  // line, point
 };
 
@@ -71,7 +71,7 @@ std::vector<ListedSource> source_files(const ResultColumns& result) {
         if (is_new) sources.push_back({place.name, file, {}});
         sources[at->second].points.emplace_back(place.line, i);
     }
-    for (ListedSource& source : sources)  // of one line the dearest first, as the result has them
+    for (ListedSource& source : sources)  // of one line the costliest first, as in the result
         std::ranges::sort(source.points);
     return sources;
 }
@@ -91,7 +91,7 @@ Json tree_of(const std::vector<SourceBlock>& blocks) {
     return tree;
 }
 
-// Its lines as a tree, or why there are none.
+// Its lines as a tree, or the reason why there are none.
 Json tree_of(const ListedSource& source, const FindSource& find, std::size_t& room_bytes) {
     SourceText found = text_of_source(source, find);
     Json tree{{"name", printable(source.name)}, {"file", printable(source.file)}};

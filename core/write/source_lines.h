@@ -20,13 +20,13 @@ struct SourceBlock {
 };
 
 // The lines of these numbers and the few around each, as far as the text has them. Ready to be
-// shown: tabs are spaces, control characters are spelled, long lines are cut.
+// shown: tabs are spaces, control characters are escaped, long lines are cut.
 std::vector<SourceBlock> source_blocks(std::string_view text,
                                        const std::set<std::uint64_t>& numbers);
 
 // A list with an object for each source file, the first named first: `name`, `file`, `points`
-// ([line, point] by line), `blocks` ([first, [line, ...]]) or `why_not`. Empty: the result is of no
-// program's lines.
+// ([line, point] by line), `blocks` ([first, [line, ...]]) or `why_not`. Empty: the result has no
+// lines of a program.
 std::string source_lines_json(const ResultColumns& result, const FindSource& find);
 
 }  // namespace coalprof

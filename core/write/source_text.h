@@ -1,5 +1,5 @@
-// The source of a program, whose places a result names and whose text it does not hold. Whoever may
-// read files can find it.
+// The source of a program, whose places a result names but whose text it does not hold. Code that
+// may read files can find it.
 #pragma once
 
 #include <functional>
@@ -8,12 +8,12 @@
 
 namespace coalprof {
 
-// The parameter of a point that says which file its line is in, as the compiler wrote it down.
+// The parameter of a point with its line's file, as the compiler wrote it down.
 inline constexpr std::string_view source_file_parameter = "source_file";
 
 struct SourceText {
     std::string text;
-    std::string why_not;  // the reason why there is no text; empty: there is
+    std::string why_not;  // the reason for a missing text; empty: there is one
 };
 
 // `file` comes from a result, which may be from anybody.

@@ -14,7 +14,7 @@ class StandardOutput : public ByteSink {
     // Throws ReaderGone when its reader has left (SIGPIPE must be ignored), Error when the bytes
     // cannot be written.
     void write(std::string_view bytes) override;
-    // Anything but a regular file may be read along.
+    // A reader may follow anything but a regular file.
     bool is_live() const override { return is_live_; }
 
  private:

@@ -20,7 +20,7 @@
 namespace coalprof {
 namespace {
 
-constexpr std::size_t most_marks = 150;  // points that are drawn as such
+constexpr std::size_t most_marks = 150;  // points drawn with marks
 constexpr double svg_width = 720;
 constexpr double panel_height = 240;
 constexpr double left = 84;
@@ -28,7 +28,7 @@ constexpr double right = 16;
 constexpr double above = 30;  // of a panel: its title
 constexpr double below = 26;  // its numbers along x
 constexpr double legend_line = 18;
-// Bars, for points that have names.
+// Bars, for points with names.
 constexpr std::size_t most_bar_names = 24;
 constexpr std::size_t bar_name_columns = 38;
 constexpr double bars_left = 260;
@@ -101,7 +101,7 @@ class SvgWriter : public ResultSink {
         return text + "</g>\n";
     }
 
-    // Names in place of numbers to stand along: a bar for each, and `top` goes below them.
+    // A bar for each name instead of curves along numbers; moves `top` below them.
     std::string bar_panel(Counter counter, double& top) {
         const std::vector<Curve> curves = curves_.of(counter);
         const std::vector<std::string>& names = curves_.names();
@@ -161,7 +161,7 @@ class SvgWriter : public ResultSink {
             x, y, xml_text(text));
     }
 
-    // From dark to light, also where colours are not seen.
+    // From dark to light, readable without colours, too.
     static std::string heat_color(double share) {
         constexpr std::array<std::array<double, 3>, 6> ramp{{{68, 1, 84},
                                                              {65, 68, 135},

@@ -26,8 +26,7 @@ constexpr std::size_t longest_value = 40;    // characters of a parameter
 constexpr std::array<std::string_view, SweepSummary::kinds> nouns{"sectors", "bytes", "passes",
                                                                   "passes", "sectors"};
 
-// The sum over the kinds of access that are there; none: one of them is not known, or none is
-// there.
+// The sum over the existing kinds of access; none: one of them is unknown, or there is none.
 std::optional<double> sum_of(const Readings& readings, AccessField field) {
     std::optional<double> sum;
     for (const AccessKind kind : access_kinds) {
@@ -74,7 +73,7 @@ std::array<std::optional<Cost>, SweepSummary::kinds> costs_of(const Readings& re
     return costs;
 }
 
-// True where a sentence can name them all.
+// True if a sentence can name them all.
 bool have_short_names(const std::vector<SeenPoint>& points, const std::vector<std::string>& keys) {
     return std::ranges::all_of(points, [&](const SeenPoint& point) {
         return std::ranges::all_of(keys, [&](const std::string& key) {
@@ -100,7 +99,7 @@ class CostComparison {
         varies_ = !are_equal_costs(low, high);
     }
     bool varies() const { return varies_; }
-    // Where no ideal is known, only costs of the same work compare.
+    // Without a known ideal, only costs of the same work compare.
     bool compares() const {
         return has_ideal_ || std::ranges::all_of(points_, [&](const SeenPoint& point) {
                    return point.useful_bytes && point.useful_bytes == points_.front().useful_bytes;
@@ -146,7 +145,7 @@ class CostComparison {
                            ratios_[0] < 2 ? "than" : "of");
     }
 
-    // True where points with the same value of it cost the same.
+    // True if points with the same value of it have the same cost.
     bool decides_alone(const std::string& key) const {
         std::map<std::string, double> known;
         for (std::size_t i = 0; i < points_.size(); ++i) {
@@ -165,7 +164,7 @@ class CostComparison {
         return sentence_of(key, noun_, !has_one_ideal_, std::move(samples));
     }
 
-    // Those that vary while it does not.
+    // Those that vary while it is constant.
     std::string list_of_others(const std::string& key) const {
         std::string text;
         for (const std::string& other : keys_) {
@@ -245,8 +244,7 @@ class CostComparison {
     bool varies_ = false;
 };
 
-// "naive takes ~3.1 times as long as padded", where the times leave no doubt of it and all do the
-// same work.
+// "naive takes ~3.1 times as long as padded", if the times surely differ and all do the same work.
 std::string slowest_of(const std::vector<SeenPoint>& points, const std::string& key) {
     const auto is_timed_alike = [&](const SeenPoint& one) {
         return one.time && one.useful_bytes == points.front().useful_bytes;
@@ -271,7 +269,7 @@ std::string slowest_of(const std::vector<SeenPoint>& points, const std::string& 
                        ratio < 2 ? "% longer than" : "times as long as", name(best));
 }
 
-// The same of one parameter for each value of another.
+// The same for one parameter at each value of another.
 std::string slowest_whatever(const std::vector<SeenPoint>& points,
                              const std::vector<std::string>& keys) {
     for (std::size_t k = 0; k < 2; ++k) {
@@ -348,7 +346,7 @@ void SweepSummary::look_at(const Point& point) {
     if (const Reading& useful = point.predicted[Counter::useful_bytes]; is_number(useful))
         seen.useful_bytes = number_in(useful);
     if (!point.measured) return;
-    // A measurement that says otherwise is the truth.
+    // A measurement overrides the prediction.
     const auto measured = costs_of(*point.measured);
     for (std::size_t kind = 0; kind < kinds; ++kind)
         if (measured[kind]) seen.costs[kind] = measured[kind];

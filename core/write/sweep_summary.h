@@ -1,5 +1,5 @@
 // A sweep in one sentence: "offsets that are no multiple of 8 cost 25 % more sectors". It is made
-// from all points, holds for every one of them, and is absent where nothing of the sort holds.
+// from all points, holds for every one of them, and is absent if no such sentence holds.
 #pragma once
 
 #include <array>
@@ -15,10 +15,10 @@ class SweepSummary {
  public:
     void begin(const ResultHead& head);
     void look_at(const Point& point);
-    // Ends in a full stop; empty: nothing can be said.
+    // Ends in a full stop; empty: none found.
     std::string sentence() const;
 
-    // The cost of an access, beside the least that it could be where that is known.
+    // The cost of an access, with its ideal if known.
     struct Cost {
         double spent = 0;
         std::optional<double> ideal = {};

@@ -23,7 +23,7 @@ struct TableCell {
 };
 
 struct TableColumn {
-    std::array<std::string, 3> heading = {};  // name, name or unit, where the numbers come from
+    std::array<std::string, 3> heading = {};  // name, name or unit, source of the numbers
     std::string group = {};                   // named over neighbours: "loads"
     bool is_left_aligned = false;
 };
@@ -44,15 +44,14 @@ struct TableNote {
 
 struct Table {
     std::vector<std::string> above = {};  // title or name; each begins a line
-    std::string facts = {};               // shared by all rows; less important than the varying
-                                          // ones
+    std::string facts = {};               // shared by all rows; less important
     std::vector<TableColumn> columns = {};
     std::vector<TableRow> rows = {};
     std::vector<TableNote> notes = {};
 };
 
-// A format of tables. It sees the tables of a result one after the other: a heading that is the
-// last one's is not repeated.
+// A format of tables. It gets the tables of a result one after the other: a heading equal to the
+// last one is not repeated.
 class TableRenderer {
  public:
     virtual ~TableRenderer() = default;

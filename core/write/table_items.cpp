@@ -157,8 +157,8 @@ AccessKind kind_of(Counter counter) {
 
 using Fields = std::bitset<access_field_count>;
 
-// The fields that loads and stores share: those that are equal in every point, if the numbers that
-// matter are. Equal requests alone would say nothing.
+// The fields that loads and stores share: those that are equal in every point, if the important
+// numbers are. Equal requests alone say nothing.
 Fields shared_fields(const std::vector<Point>& points) {
     Fields equal;
     for (std::size_t i = 0; i < access_field_count; ++i) {
@@ -176,8 +176,8 @@ Fields shared_fields(const std::vector<Point>& points) {
     return equal;
 }
 
-// Sectors are shown as one of four numbers that say the same: the excess, where every point that
-// has an efficiency has one; else the efficiency.
+// Sectors are shown as one of four equivalent numbers: the excess, if every point that has an
+// efficiency has one; else the efficiency.
 struct Dress {
     const ResultHead& head;
     std::array<bool, access_kinds.size()> has_excess = {};
@@ -272,7 +272,7 @@ void add_merged(std::vector<TableItem>& items, const Dress& dress, const Present
     add_merged_shared(items, present, {});
 }
 
-// A merged item has at most one of its counters in a point; of others all are equal.
+// A merged item has at most one of its counters in a point; otherwise all are equal.
 Counter counter_in(const TableItem& item, const Readings& readings) {
     for (const Counter counter : item.counters)
         if (is_present(readings[counter])) return counter;

@@ -1,6 +1,6 @@
-// Items that a table can show: one for each counter, one for several counters that say the same,
-// and one that follows from two. Their headings and their importance stand here; table_layout
-// decides which of them fit.
+// Items that a table can show: one for each counter, one for several equivalent counters, and one
+// that follows from two. Their headings and their importance are here; table_layout decides which
+// of them fit.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ struct ItemHeading {
     std::string_view line2;      //   where that is empty
     std::string_view phrase;     // in running text: "L2 read sectors"
     int importance;              // the higher, the sooner it is left out; see enough_to_know
-    bool never_hoisted = false;  // stays a column even when it is the same in every point
+    bool never_hoisted = false;  // stays a column even if it is the same in every point
 };
 
 // Items with a larger number than this are columns of a table only where the user asked for them,
@@ -27,21 +27,21 @@ struct ItemHeading {
 inline constexpr int enough_to_know = 39;
 
 struct TableItem {
-    // At least one. Several: loads and stores that are equal in every point, or one counter of
-    // each kind of instruction where each point has only one kind.
+    // At least one. Several: loads and stores that are equal in every point, or one counter of each
+    // kind of instruction if each point has only one kind.
     std::vector<Counter> counters;
     std::string_view group;  // headline over neighbours: "loads"; empty: none
     const ItemHeading* heading = nullptr;
     bool is_per_request = false;  // form of ideal sectors
 
-    // A point's reading; absent where it was not measured.
+    // A point's reading; absent if it was not measured.
     Reading predicted(const Point& point) const { return in(point.predicted); }
     Reading measured(const Point& point) const {
         return point.measured ? in(*point.measured) : Reading{};
     }
-    // The interval of a prediction; nullptr where that is exact, or not there.
+    // The interval of a prediction; nullptr if that is exact, or absent.
     const Interval* interval(const Point& point) const;
-    // "2.5" of ideal sectors a request is no count, whatever the counter is.
+    // "2.5" ideal sectors a request are no count, whatever the counter is.
     CounterInfo format() const;
     bool is(Counter counter) const { return counters.front() == counter; }
     bool is(AccessField field) const;
@@ -75,8 +75,8 @@ std::string list_by_group(std::string_view begin, const std::vector<GroupedText>
                           std::string_view end, std::size_t columns);
 
 struct TableItems {
-    std::vector<TableItem> items;  // in the order in which a table shows them
-    bool are_merged = false;       // over kinds of instruction, of which each point has one
+    std::vector<TableItem> items;  // in the order of a table's columns
+    bool are_merged = false;       // over kinds of instruction, one in each point
 };
 TableItems items_of(const ResultHead& head, const std::vector<Point>& points);
 

@@ -19,7 +19,7 @@ namespace coalprof {
 namespace {
 
 constexpr char estimate_mark = '~';
-// A parameter that people read with its unit: "4 MiB".
+// The parameter that is shown with its unit: "4 MiB".
 constexpr std::string_view size_parameter = "size_bytes";
 
 // The source of the numbers, below the name: "=" for agreement, nothing for counters that only a
@@ -38,8 +38,7 @@ std::string reading_text(const Reading& reading, const NumberStyle& number, bool
     return number_text(number_in(reading), number);
 }
 
-// A kernel that stands above its lines has "all" where they have their own. Null: it is another
-// row.
+// A kernel listed above its lines has "all" instead of a line. Null: another row.
 const std::string* text_of_kernel(const Point& point, const std::string& key, const Value& value) {
     static const std::string name = "whole kernel", nothing;
     const Value* line = find_value(point.parameters, "line");
@@ -69,7 +68,7 @@ std::string_view kind_of(const Point& point) {
     return not_there;
 }
 
-// Loads that overlap cost no memory traffic where L1 has their sectors: structures of three floats
+// Overlapping loads cost no memory traffic if L1 has their sectors: structures of three floats
 // whose members are all read are no waste of the worst sort.
 bool is_caught_by_l1(const Readings& readings) {
     const Reading& reads = readings[Counter::l2_read_sectors];
@@ -94,11 +93,11 @@ constexpr int importance_of_description = 19;  // less than the costs of an acce
 
 // Columns that are shown together or not at all.
 struct Candidate {
-    PlacedItem* item;  // nullptr: it is of no counter, and has its columns
+    PlacedItem* item;  // nullptr: of no counter, with its own columns
     int importance;
     std::vector<LaidColumn> columns;
-    std::string parameter = {};  // that it describes points by; empty: none
-    bool is_wanted = false;      // it stays, though the lines get longer than they should
+    std::string parameter = {};  // that describes points; empty: none
+    bool is_wanted = false;      // it stays even in lines that are too long
 };
 
 std::size_t width_of(const std::vector<LaidColumn>& columns) {
@@ -120,13 +119,13 @@ class ColumnMaker {
 
     bool has_measurements() const { return has_measurements_; }
 
-    // The parameters that are the same in every point move to `constant`.
+    // Moves parameters that are the same in every point to `constant`.
     std::vector<LaidColumn> leading_columns(bool shows_kind, NamedValues& constant) const {
         std::vector<LaidColumn> columns;
         std::vector<std::string> keys = parameter_keys(points_);
         std::erase(keys, source_file_parameter);  // its line says enough
         std::erase(keys, "function");             // its short name does
-        std::erase(keys, "total_seconds");        // the time of a launch does
+        std::erase(keys, "total_seconds");        // a launch's time stays
         const auto has_key = [&](std::string_view key) {
             return std::find(keys.begin(), keys.end(), key) != keys.end();
         };
@@ -169,7 +168,7 @@ class ColumnMaker {
             return point.estimates && !point.estimates->limits.empty();
         });
     }
-    // The limit that all of several points have in common.
+    // The common limit of several points.
     std::optional<Limit> common_limit() const {
         if (points_.size() < 2 || !has_limits()) return std::nullopt;
         const bool is_common = std::ranges::all_of(points_, [&](const Point& point) {
@@ -216,7 +215,8 @@ class ColumnMaker {
         if (facts.item.is(Counter::bandwidth_bytes_per_second) &&
             find_value(points_.front().parameters, "machine"))
             return 12;
-        // A number that is the same in every row can be said once above; one that varies answers.
+        // A number that is the same in every row can be given once above; a varying one is an
+        // answer.
         constexpr int of_minor = 30;
         constexpr int of_constant = 25;
         return facts.item.heading->importance + (facts.is_minor ? of_minor : 0) +
@@ -252,7 +252,7 @@ class ColumnMaker {
         return laid;
     }
 
-    // `find` answers where the text of a point stands; nullptr: it has none.
+    // `find` returns the text of a point; nullptr: none.
     template <typename Find>
     LaidColumn text_column(std::string heading, Find find) const {
         std::vector<std::string> texts;
@@ -312,7 +312,7 @@ class ColumnMaker {
         return laid;
     }
 
-    // Room for "17..23" and for "256..4096*4", as far as whole numbers go.
+    // Room for "17..23" and for "256..4096*4", for whole numbers.
     std::size_t width_of_runs(const std::string& key) const {
         std::vector<std::uint64_t> values;  // in order, the first few
         constexpr std::size_t enough = 3;
@@ -378,7 +378,7 @@ class ColumnMaker {
     bool compares_ = compares();
     // The time is the whole kernel's, and said below.
     bool is_of_lines_ = text_of_kernel(points_.front(), "line", std::string("all")) != nullptr;
-    // One pass of shared memory a thread takes less than starting the thread.
+    // One pass of shared memory a thread takes less time than starting the thread.
     bool is_shared_alone_ = std::ranges::all_of(
         points_, [](const Point& point) { return uses_shared_memory_alone(point); });
     bool has_measurements_ = std::any_of(points_.begin(), points_.end(), [](const Point& point) {
@@ -386,14 +386,14 @@ class ColumnMaker {
     });
 };
 
-// Beside sectors that vary the ideal stays, although it is the same everywhere.
+// Beside varying sectors the ideal stays, although it is constant.
 void keep_ideal_beside_excess(std::vector<PlacedItem>& items) {
     for (std::size_t i = 0; i + 1 < items.size(); ++i)
         if (items[i].facts.item.is_per_request)
             items[i].facts.is_constant &= items[i + 1].facts.is_constant;
 }
 
-// The most important first, as far as there is room and a reader needs them; the others get none.
+// The most important first, as far as they fit and a reader needs them; the others get none.
 void give_columns(std::vector<Candidate>& candidates, const ColumnMaker& make, std::size_t width,
                   const TableStyle& style) {
     std::vector<std::pair<int, std::size_t>> order;  // of equal importance, the earlier first

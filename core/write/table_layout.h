@@ -13,17 +13,17 @@
 
 namespace coalprof {
 
-// Widest a name or a text parameter may be; the rest is cut.
+// The largest width of a name or a text parameter; the rest is cut.
 inline constexpr std::size_t text_cell_columns = 28;
 inline constexpr std::size_t column_gap = 2;
 // Shown where a point has no value, be it that there is none or that it does not concern the point.
 inline constexpr std::string_view not_there = "n/a";
 
 enum class Place : std::uint8_t {
-    column,    // one for each of its readings that a reader needs
+    column,    // one for each of its needed readings
     above,     // it is the same in every point
     left_out,  // no room
-    nowhere,   // no point has a number, or one that means nothing
+    nowhere,   // no point has a useful number
 };
 
 struct PlacedItem {
@@ -39,7 +39,7 @@ struct LaidColumn {
         double middle = -1;  // outside: an exact number
         double high = 0;
     };
-    std::vector<Doubt> doubts = {};  // of the points, where some are estimates
+    std::vector<Doubt> doubts = {};  // of the points, if some are estimates
     std::size_t width = 0;           // in columns of a terminal
     std::string parameter = {};      // that it shows; empty: none
     bool says_which_point = false;   // rather than its properties
@@ -59,7 +59,7 @@ struct TableLayout {
 TableLayout layout_of(const ResultHead& head, const std::vector<Point>& points,
                       const TableStyle& style);
 
-// One reading of an item on its own: "4 MiB", "80 %", "n/a".
+// One reading of an item with its unit: "4 MiB", "80 %", "n/a".
 std::string number_with_unit(const TableItem& item, const Reading& reading, bool is_estimate,
                              const TableStyle& style);
 std::string value_text(const Value& value, std::size_t columns, bool ascii);

@@ -28,7 +28,7 @@ constexpr std::array request_costs{
     std::pair{Counter::shared_atomic_conflict_degree, "passes/request"},
 };
 
-// As far as the table shows them.
+// Equal as printed in the table.
 bool are_shown_equal(const Reading& a, const Reading& b) {
     constexpr double tolerance = 0.005;
     if (!is_number(a) || !is_number(b)) return a == b;
@@ -67,12 +67,12 @@ bool have_different_costs(const Point& point) {
     });
 }
 
-constexpr std::size_t most_instruction_rows = 16;  // the whole of a point is shown, or nothing
+constexpr std::size_t most_instruction_rows = 16;  // a point is shown whole, or not at all
 constexpr std::size_t most_listed = 4;
-// The other cells and the blanks take this much of a line; the rest is the instruction's.
+// The other cells and the blanks take this much of a line; the rest is for the instruction.
 constexpr std::size_t other_cell_columns = 44;
 constexpr std::size_t least_instruction_columns = 24;
-constexpr std::size_t longest_instruction = 400;  // columns, where the width has no limit
+constexpr std::size_t longest_instruction = 400;  // columns, without a limit of the width
 
 std::size_t instruction_columns(const TableStyle& style) {
     return style.width == 0
@@ -87,7 +87,7 @@ std::string names_of(const std::vector<std::string>& points) {
     return names.text();
 }
 
-// "load a (f32)", and "load a[i*3] (f32)" where the point has another load of a.
+// "load a (f32)", and "load a[i*3] (f32)" if the point has another load of a.
 std::vector<std::string> instruction_texts(const std::vector<InstructionResult>& all,
                                            const TableStyle& style) {
     std::vector<std::string> texts;

@@ -1,4 +1,5 @@
-// Tables from points: of a page of them, of a lone one as a list, of the instructions of a formula.
+// Tables from points: of a page of them, of a single one as a list, of the instructions of a
+// formula.
 #pragma once
 
 #include <optional>
@@ -14,7 +15,7 @@ namespace coalprof {
 Table table_of_page(const TableLayout& layout, const std::vector<Point>& points,
                     std::string_view facts_begin, const TableStyle& style, bool crosses);
 
-// A lone point: one row a counter, prediction and measurement side by side.
+// A single point: one row a counter, prediction and measurement side by side.
 Table table_of_point(const TableLayout& layout, const Point& point, const TableStyle& style);
 
 // The instructions of points whose instructions differ, as far as they fit; none: all are the same.

@@ -11,7 +11,7 @@
 namespace coalprof {
 namespace {
 
-// Nothing of a name is markup, and no name ends its cell.
+// Escapes marks in a name, so that it does not end its cell either.
 std::string markdown_text(std::string_view text) {
     constexpr std::string_view markup = "\\`*_{}[]<>#|~$&";
     std::string safe;

@@ -38,7 +38,7 @@ std::string rate_text(double bytes_per_second) {
     return fmt::format("{} {}", number_text(bytes_per_second, style), style.unit);
 }
 
-// "4,529 GB/s reading, 4,255 GB/s copying"; empty where the GPU's ceilings are not there.
+// "4,529 GB/s reading, 4,255 GB/s copying"; empty without the GPU's ceilings.
 std::string ceilings_of(const MeasuredDevice& device) {
     if (!is_number(device.read_ceiling) || !is_number(device.copy_ceiling)) return {};
     return fmt::format("{} reading, {} copying", rate_text(number_in(device.read_ceiling)),
@@ -49,7 +49,7 @@ bool contains(const std::vector<GroupedText>& texts, const GroupedText& text) {
     return std::ranges::find(texts, text) != texts.end();
 }
 
-// Then the reasons are all there is to say.
+// Then the reasons are the only content.
 bool shows_no_counter(const TableLayout& layout) {
     return std::none_of(layout.items.begin(), layout.items.end(),
                         [](const PlacedItem& item) { return item.place == Place::column; });
@@ -203,8 +203,8 @@ void TableNotes::explain(const TableItem& item, const Readings& readings) {
     }
 }
 
-// Reasons that name numbers differ from point to point; of many for the same counters, one is
-// enough for a reader. (Two may be those of the prediction and of the measurement.)
+// Reasons with numbers differ from point to point; of many for the same counters, one is enough for
+// a reader. (Two may be those of the prediction and of the measurement.)
 std::vector<std::string> TableNotes::missing_lines() const {
     std::vector<std::string> lines;
     for (auto missing = missing_.begin(); missing != missing_.end(); ++missing) {
@@ -276,7 +276,7 @@ std::vector<std::string> TableNotes::finding_lines(const ResultTail& tail) const
             lines.push_back(cell_text(command, whole_text, style_.ascii));
     }
     if (tail.findings.size() > most_findings)
-        lines.push_back(fmt::format("{} more findings: --json tells of each",
+        lines.push_back(fmt::format("{} more findings: --json lists them",
                                     tail.findings.size() - most_findings));
     return lines;
 }

@@ -1,5 +1,5 @@
-// The notes below a table: the meaning of marks, why numbers are missing (each reason once), which
-// points failed, which columns found no room. They are gathered row by row, in bounded memory.
+// The notes below a table: the meaning of marks, why numbers are missing (each reason once), failed
+// points, columns that did not fit. They are gathered row by row, in bounded memory.
 #pragma once
 
 #include <bitset>
@@ -24,16 +24,16 @@ class TableNotes {
 
     // A heading: the meaning of its marks, and columns left out.
     void look_at(const TableLayout& layout);
-    // "stride by machine": the table that one counter alone would be.
+    // "stride by machine": the table of one counter alone.
     void look_at_axes(std::string axes) { cross_axes_ = std::move(axes); }
-    // A point that helped to decide this layout. Counters that no point has are named without
-    // their reasons, unless they were asked for by name.
-    // `explains_all`: also why a prediction is missing where there is a measurement.
+    // A point that helped to decide this layout. Counters that no point has are named without their
+    // reasons, unless they were asked for by name. `explains_all`: also why a prediction is missing
+    // beside a measurement.
     void look_at(const TableLayout& layout, const Point& point, bool explains_all);
     // Sentences that belong above a table of these points; of all tables the first few.
     std::vector<std::string> failures_among(const std::vector<Point>& points);
     std::vector<TableNote> notes(const ResultTail& tail) const;
-    // The sweep in one sentence; empty: nothing can be said.
+    // The sweep in one sentence; empty: none found.
     std::string summary() const { return summary_.sentence(); }
 
  private:
@@ -60,17 +60,17 @@ class TableNotes {
     std::vector<GroupedText> never_there_;  // in the rows below some heading
     std::vector<GroupedText> there_;        // in others
     SweepSummary summary_;
-    std::size_t timed_points_ = 0;  // whose time is an estimate
+    std::size_t timed_points_ = 0;  // with an estimated time
     std::string time_;              // of the first: "~484 us: 339 to 1,114 us, limited by latency"
     std::string ceilings_;
     std::string cross_axes_;
-    bool has_grid_ = false;    // that was asked for, and leaves no size to choose
-    std::string evidence_;     // of the machines' rules, where it is not measured
+    bool has_grid_ = false;    // chosen, so that the size follows
+    std::string evidence_;     // of the machines' rules, unless measured
     bool has_shares_ = false;  // of a ceiling
     bool has_agreement_ = false;
     bool has_unmarked_ = false;  // columns that are only measured
     bool has_estimate_ = false;
-    bool has_wide_passes_ = false;        // of lanes so wide that several are no conflict
+    bool has_wide_passes_ = false;        // of lanes so wide that several passes are no conflict
     bool shares_requests_ = false;        // fewer L1 hits and L2 reads than load sectors
     std::optional<bool> is_start_alone_;  // limit of the time of every point
     bool has_time_to_gain_ = false;       // with more data: not of shared memory alone

@@ -8,7 +8,7 @@ namespace coalprof {
 namespace {
 
 constexpr std::size_t gap_columns = 2;
-constexpr std::size_t indent_columns = 2;  // of rows below the name of their group
+constexpr std::size_t indent_columns = 2;  // of rows below a group's name
 
 std::string_view color_of(Shade shade) {
     switch (shade) {
@@ -103,7 +103,7 @@ class TextTables : public TableRenderer {
         return widths;
     }
 
-    // Columns narrower than the name of their group give it room, as far as there is some.
+    // Widens columns that are narrower than the name of their group, as far as there is room.
     void widen_for_groups(const std::vector<TableColumn>& columns,
                           std::vector<std::size_t>& widths) const {
         std::size_t all = 0;
@@ -160,7 +160,8 @@ class TextTables : public TableRenderer {
 
     void put_row(TextBuffer& out, const std::vector<TableColumn>& columns, const TableRow& row,
                  const std::vector<std::size_t>& widths) const {
-        std::size_t owed = row.group.empty() ? 0 : indent_columns;  // put when something follows
+        // Written when something follows.
+        std::size_t owed = row.group.empty() ? 0 : indent_columns;
         for (std::size_t k = 0; k < columns.size(); ++k) {
             const TableCell& cell = row.cells[k];
             const std::size_t indent = k == 0 && !row.group.empty() ? indent_columns : 0;
@@ -179,7 +180,7 @@ class TextTables : public TableRenderer {
     }
 
     TableStyle style_;
-    std::string heading_;  // of the last grid; empty: there was none
+    std::string heading_;  // of the last grid; empty: none
 };
 
 }  // namespace

@@ -23,13 +23,13 @@ std::string gpu_of(std::string_view name, std::string_view compute_capability, b
                        cell_text(compute_capability, part_columns, ascii));
 }
 
-// The board's full name where the machine goes by a short key.
+// The board's full name, if the machine's name is a short key.
 std::string gpu_of(const MachineFacts& machine, bool ascii) {
     return gpu_of(machine.board.empty() ? machine.name : machine.board, machine.compute_capability,
                   ascii);
 }
 
-// A default goes without saying.
+// A default is left out of titles.
 bool is_default(std::string_view key, const Value& value) {
     return text_of(value).empty() || is_usual_value(key, value);
 }

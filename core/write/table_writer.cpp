@@ -48,7 +48,7 @@ class TableWriter : public ResultSink {
         all.explains_all = true;
         const TableLayout layout = layout_of(head_, page_, all);
         Point point = page_.front();
-        // The title says it already: a formula without parameters.
+        // The title has it already: a formula without parameters.
         if (point.name == head_.sweep.pattern) point.name.clear();
         put_failures();
         renderer_->put(text_, table_of_point(layout, point, style_));
@@ -63,7 +63,7 @@ class TableWriter : public ResultSink {
         Table table =
             table_of_page(layout, page_, is_only ? "In every row: " : "In these rows: ", style_,
                           is_only && shows_one);
-        if (table.facts == facts_) table.facts.clear();  // said above the last page
+        if (table.facts == facts_) table.facts.clear();  // already above the last page
         if (!table.facts.empty()) facts_ = table.facts;
         put_failures();
         renderer_->put(text_, table);
@@ -99,7 +99,7 @@ class TableWriter : public ResultSink {
     std::string facts_;      // of the last of them
 };
 
-// A page scrolls.
+// A page can scroll.
 TableStyle of_any_width(const TableStyle& style) {
     return {.width = 0,
             .ascii = style.ascii,
@@ -121,7 +121,7 @@ std::unique_ptr<ResultSink> make_markdown(ByteSink& out, const TableStyle& style
 }
 
 std::unique_ptr<ResultSink> make_latex(ByteSink& out, const TableStyle& style) {
-    // A table as wide as a terminal's fits a page of a paper; -v has all columns.
+    // A terminal's width fits a page of a paper; -v has all columns.
     TableStyle narrow = of_any_width(style);
     if (!style.explains_all) narrow.width = TableStyle().width;
     return with_run_table(out, narrow, make_latex_renderer(),

@@ -1,5 +1,4 @@
-// Text as one cell of a terminal shows it: control characters and bytes that are no UTF-8 never
-// come out.
+// Text as one cell of a terminal, without control characters and bytes that are no UTF-8.
 #pragma once
 
 #include <cstddef>

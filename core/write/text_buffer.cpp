@@ -9,7 +9,7 @@
 namespace coalprof {
 namespace {
 
-constexpr std::size_t known_bits = 10;  // 40 KiB; the ratios of random warps number some 500
+constexpr std::size_t known_bits = 10;  // 40 KiB; random warps have some 500 ratios
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// Text on its way to a ByteSink: appended piece by piece, handed over in large blocks. One buffer
+// Text on its way to a ByteSink: appended piece by piece, passed on in large blocks. One buffer
 // serves a whole result, so that a point costs no allocation. Numbers never follow the locale.
 #pragma once
 
@@ -39,7 +39,7 @@ class TextBuffer {
     // The shortest digits that read back as the same number; `value` must be finite.
     void put_real(double value);
 
-    // The character appended last becomes `c`: ends a list whose items all end in a comma.
+    // Replaces the last character by `c`, to end a list whose items all end in a comma.
     void replace_last(char c) {
         assert(size_ > 0);
         bytes_[size_ - 1] = c;
@@ -64,8 +64,8 @@ class TextBuffer {
     static constexpr std::size_t block_bytes = 64 << 10;
     static constexpr std::size_t longest_real = 24;  // "-2.2250738585072014e-308"
 
-    // The digits of a number that was printed before: the ratios of a result repeat, and a look
-    // here is ten times cheaper than finding the shortest digits of a double.
+    // The digits of a number printed before: the ratios of a result repeat, and a look-up is ten
+    // times cheaper than finding the shortest digits of a double.
     struct KnownReal {
         double value = std::numeric_limits<double>::quiet_NaN();  // equal to no number
         std::uint8_t size = 0;

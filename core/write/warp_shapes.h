@@ -12,20 +12,20 @@ namespace coalprof {
 
 class WarpShapes {
  public:
-    // Adds the next point's warp; none: it has no drawing, and neither has one without room.
+    // Adds the next point's warp; none, or no room left: it has no drawing.
     void add(const std::optional<PointWarp>& warp);
     // True when there is no room for more.
     bool is_full() const { return bytes_ >= most_bytes; }
-    // A list for each shape: instructions as [label, bytes of a lane, runs], runs as numbers in
-    // fours: the first lane, how many lanes, the offset of the first in bytes, and how much further
-    // on each is than the one before. Offsets count from the line of the lowest address.
+    // A list for each shape: instructions as [label, bytes of a lane, runs], runs as four numbers
+    // each: the first lane, the number of lanes, the offset of the first in bytes, and the distance
+    // of the others. Offsets count from the line of the lowest address.
     const std::vector<std::string>& shapes() const { return shapes_; }
-    // By point: which shape, and of which warp; -1: none.
+    // By point: its shape, and the warp; -1: none.
     const std::vector<int>& of_points() const { return of_points_; }
     const std::vector<std::uint64_t>& warps() const { return warps_; }
 
  private:
-    // A page of 1,000 points is to stay below 400 KB.
+    // A page of 1,000 points must stay below 400 KB.
     static constexpr std::size_t most_bytes = 96 << 10;
 
     std::size_t bytes_ = 0;

@@ -19,11 +19,10 @@ namespace {
 
 // The profiler is switched off after this many launches in a row that are not to be counted.
 constexpr std::uint64_t idle_launches = 200;
-// Launches that wait to be fetched: room for each takes 1.7 ms to make, and each fetch 50 ms, in
+// The most launches that wait to be fetched: reserving each takes 1.7 ms, and a fetch 50 ms, in
 // which counting stops and starts again (H100, 2026-11-23).
 constexpr std::uint64_t most_pending = 512;
-// The same as Setup::least_between_fetches for the counts of lines, of which each time all are
-// fetched.
+// The same as Setup::least_between_fetches for the counts of lines, which are fetched all at once.
 constexpr std::chrono::milliseconds least_between_reads{1000};
 
 std::string program_path() {
@@ -85,7 +84,7 @@ void Attachment::tell_of_code(const ModuleDriver& driver) {
 }
 
 std::string Attachment::file_for(const std::string& bytes) {
-    // The trace's name is no other process's.
+    // No other process has this trace name.
     const std::string path = fmt::format("{}-{}.image", trace_.path(), ++files_);
     std::ofstream file(path, std::ios::binary);
     file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
@@ -147,7 +146,7 @@ void Attachment::launch_begins(const SeenLaunch& launch) {
     }
     if (turn_.is_mine()) return;  // called by the launch that is counted
     settle(lock);
-    // The kernel of a launch that is lost could still come into the next one's range.
+    // The kernel of a lost launch could still run in the next one's range.
     if (has_ended_ || captures_.any() || lost_ != std::thread::id()) return;
 
     if (instructions_) return count_instructions(launch);
@@ -167,7 +166,7 @@ void Attachment::count(const SeenLaunch& launch) {
     set_up(launch.context, context);
     if (!context.counter || context.counter->has_failed() || !lets_cupti_wait(launch.context))
         return;
-    context.counter->end(false);  // the range of a kernel that was given up
+    context.counter->end(false);  // the range of an abandoned kernel
     const bool has_fetched = context.counter->begin(choice_.total(), kernel);
     if (!context.counter->is_in_range()) return;  // it failed, and has reported so
     if (has_fetched && contexts_.size() == 1) last_fetch_ = Clock::now();
@@ -177,7 +176,7 @@ void Attachment::count(const SeenLaunch& launch) {
     turn_.take();
 }
 
-// Whoever launches next waits for this launch to return: it must be CUPTI's first.
+// Other threads' launches wait for this launch to return: it must be CUPTI's first.
 void Attachment::count_instructions(const SeenLaunch& launch) {
     TracedKernel kernel = launch.kernel;
     if (!instructions_->wants(kernel, launch.context)) return;
@@ -216,7 +215,7 @@ void Attachment::launch_ends(bool was_launched) {
     if (turn_.is_mine() && was_launched) {
         const CUstream stream = counting_.stream;
         const Patience::Time patience = patience_.with_kernel(counting_.kernel.name);
-        lock.unlock();  // the program may have to do something for the kernel to end
+        lock.unlock();  // the kernel may need the program in order to end
         const auto has_ended = [&] {
             const std::lock_guard asking(mutex_);
             return kernel_has_ended(stream);
@@ -312,7 +311,7 @@ void Attachment::fetch_if_due() {
     last_fetch_ = Clock::now();
     if (last_fetch_ < times_due_) return;
     tell_times();
-    times_due_ = last_fetch_ + (last_fetch_ - start_);  // each time all: the trace stays small
+    times_due_ = last_fetch_ + (last_fetch_ - start_);  // all at once: the trace stays small
 }
 
 // Returns true if they were read. A copy waits for kernels, and would spoil a graph that is being

@@ -32,7 +32,7 @@
 namespace coalprof {
 
 struct SeenLaunch {
-    TracedKernel kernel;  // its device is not known yet
+    TracedKernel kernel;  // without its device so far
     CUcontext context = nullptr;
     CUstream stream = nullptr;
 };
@@ -41,19 +41,19 @@ class Attachment {
  public:
     struct Setup {
         AttachOrders orders;
-        NvtxRanges* ranges = nullptr;          // nullptr: launches are not chosen by them
+        NvtxRanges* ranges = nullptr;          // nullptr: launches are not chosen by ranges
         KernelTimes* times = nullptr;          // nullptr: kernels are not timed
-        std::function<const CuptiApi&()> api;  // asked for at the first launch
+        std::function<const CuptiApi&()> api;  // called at the first launch
         std::function<std::uint32_t(CUcontext)> device_of;  // its index; throws CountersError
         WorkDriver work = {};
-        // For kernels: ordinary ones end within a second or two.
+        // The wait for kernels: ordinary ones end within a second or two.
         std::chrono::milliseconds longest_wait = std::chrono::seconds(10);
-        // Others wait for a launch that is counted. One that takes longer (its PTX is compiled) is
-        // not counted: the program must never stand still because of us.
+        // The wait for a counted launch, during which others wait. One that takes longer (its PTX
+        // is compiled) is not counted: the program must never hang because of us.
         std::chrono::milliseconds longest_launch = std::chrono::seconds(10);
         std::chrono::milliseconds least_between_fetches{500};
-        // A launch beside a kernel that runs on is not counted, and waits to know it, in the end
-        // for a millisecond: a tenth of the program's time.
+        // A launch beside a kernel that runs on is not counted; finding that out takes at most a
+        // millisecond each time, a tenth of the program's time.
         std::chrono::milliseconds least_between_refusals{10};
     };
     // Throws Error where the trace cannot be written.
@@ -64,7 +64,7 @@ class Attachment {
     void tell_of_code(const ModuleDriver& driver);
     void launch_begins(const SeenLaunch& launch);
     void launch_ends(bool was_launched);
-    // Before a stream's launches are recorded: not while one is counted, or a context's work
+    // Before a stream's launches are recorded: waits while one is counted, or a context's work
     // marked.
     void capture_begins();
     template <typename Change>
@@ -72,7 +72,7 @@ class Attachment {
         const std::lock_guard lock(mutex_);
         change(captures_);
     }
-    // The program has waited for its kernels.
+    // Called after the program has waited for its kernels.
     void waited();
     // None: lines are not counted.
     template <typename Work>
@@ -86,16 +86,16 @@ class Attachment {
         const std::lock_guard lock(mutex_);
         if (code_ && !has_ended_) work(*code_);
     }
-    // None: no instructions of machine code are counted.
+    // None: machine code is not counted.
     InstructionCounter* instructions() { return instructions_ ? &*instructions_ : nullptr; }
-    // A new file that holds these bytes; empty: it cannot be written.
+    // Writes these bytes to a new file; empty: not possible.
     std::string file_for(const std::string& bytes);
     bool counts_lines() const { return setup_.orders.pass == RunPass::lines; }
     bool tells_of_code() const { return setup_.orders.tells_of_code; }
     void context_ends(CUcontext context);
     void program_ends();
 
-    // A child of fork() shares the trace and must leave it alone.
+    // False in a child of fork(), which shares the trace and must not write to it.
     bool is_ours() const;
 
  private:
@@ -149,7 +149,7 @@ class Attachment {
     std::optional<StartedProfiler> profiler_;
     std::map<std::uint32_t, ChipConfig> configs_;  // by GPU
     std::map<CUcontext, Context> contexts_;
-    std::vector<Context> left_open_;  // of contexts that are gone; closing them would have waited
+    std::vector<Context> left_open_;  // of destroyed contexts; closing them would have waited
     RunningWork work_;
     StreamCaptures captures_;
     Patience patience_;
@@ -159,7 +159,7 @@ class Attachment {
     SeenLaunch counting_;  // the launch that is counted
 
     std::thread::id lost_;     // whose counting was ended while it was in its launch
-    std::uint64_t files_ = 0;  // that were written in place of the program's
+    std::uint64_t files_ = 0;  // written in place of the program's
     std::uint64_t idle_ = 0;   // launches since the last one that was counted
     Clock::time_point last_fetch_ = Clock::now();
     Clock::time_point start_ = Clock::now();

@@ -1,5 +1,5 @@
-// Which launches of a program are counted: the first few of each kernel, of those that were asked
-// for, in ranges that were asked for. All others run at full speed.
+// The launches of a program to count: the first few of each kernel, among the chosen kernels and
+// ranges. All others run at full speed.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ class LaunchChoice {
     // By its name alone.
     bool wants(const std::string& name);
     void leave_out(const std::string& name) { wanted_[name] = false; }
-    // Those in the ranges.
+    // Launches in the ranges.
     std::map<TracedKernel, std::uint64_t> launches() const;
     std::uint64_t total() const { return total_; }
 

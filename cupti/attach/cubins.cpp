@@ -36,7 +36,7 @@ void Cubins::loaded(const void* cubin, std::size_t bytes) {
         kept_.push_back({.bytes = {static_cast<const char*>(cubin), bytes}});
 }
 
-// Each instruction asks, and megabytes of code take milliseconds: once for each code.
+// Cached, since each instruction asks and megabytes of code take milliseconds.
 const std::string* Cubins::code_with(const CuptiApi& api, std::uint32_t crc) {
     std::vector<Code*> all;
     {
@@ -60,7 +60,7 @@ SourceLine Cubins::line_of(const CuptiApi& api, std::uint32_t crc, std::uint64_t
     params.functionName = function_.c_str();
     params.pcOffset = offset;
     SourceLine place;
-    // Code without line information answers line 0 and no names (13.0).
+    // For code without line information CUPTI returns line 0 and no names (13.0).
     if (api.get_sass_to_source(&params) == CUPTI_SUCCESS && params.fileName &&
         params.lineNumber > 0) {
         const std::filesystem::path folder = params.dirName ? params.dirName : "";
@@ -73,7 +73,7 @@ SourceLine Cubins::line_of(const CuptiApi& api, std::uint32_t crc, std::uint64_t
 
 namespace {
 
-// Each function has a section of this name and its own.
+// Each function has a section of this name followed by its own.
 constexpr std::string_view code_section = ".text.";
 
 class SizedImage {

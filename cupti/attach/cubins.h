@@ -34,12 +34,12 @@ class Cubins {
     std::mutex mutex_;
     struct Code {
         std::string bytes;
-        std::optional<std::uint32_t> crc = std::nullopt;  // as soon as it was asked for
+        std::optional<std::uint32_t> crc = std::nullopt;  // once computed
     };
     std::list<Code> kept_;  // stay where they are
 };
 
-// Machine code of NVIDIA's as an ELF file: which functions are in it.
+// NVIDIA's machine code as an ELF file: its functions.
 
 inline constexpr std::size_t unknown_size = ~std::size_t{0};
 

@@ -12,7 +12,7 @@ namespace coalprof {
 
 namespace {
 
-// The last release whose PTX all versions of Triton know by the same number.
+// The last release with the same PTX number in all versions of Triton.
 constexpr int release_for_triton = 12080;
 
 struct StandIns {

@@ -16,10 +16,10 @@
 
 namespace coalprof {
 
-// By name; a framework whose first one is set already is left alone. Its others take the place of
-// the user's. `folder` is to outlive the program: the stand-in for the compiler and caches go
-// there. `driver_version`: of CUDA that the driver offers, 13000 is 13.0, which limits the PTX that
-// it compiles; 0: not known. `libraries`: that the program has loaded.
+// By name; a framework whose first variable is set already is left alone. Its others override the
+// user's. `folder` must outlive the program: the stand-in for the compiler and caches go there.
+// `driver_version`: CUDA's version in the driver, 13000 is 13.0, which limits the PTX that it
+// compiles; 0: not known. `libraries`: those that the program has loaded.
 std::vector<std::pair<std::string, std::string>> variables_for_ptx(
     const std::string& folder, int driver_version, const std::set<std::string>& libraries = {});
 

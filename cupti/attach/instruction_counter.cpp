@@ -62,7 +62,7 @@ void InstructionCounter::fetch() {
     has_ended_ = true;
 }
 
-// CUPTI counts the function that is launched first, which another tool may have made another one.
+// CUPTI counts the function that is launched first, which another tool may have replaced.
 void InstructionCounter::deliver() {
     for (const CountedInstruction& counted : session_->fetch()) {
         if (counted.function != setup_.kernel) {

@@ -1,7 +1,7 @@
 // Counts the memory instructions of one kernel of machine code over its first launches: switched on
 // at the begin of the first, which makes CUPTI count this kernel and no other, and fetched at the
-// end of the last, or later: launches until then are counted as well. No other launch may be
-// between begin() and end(), by no thread.
+// end of the last, or later: launches until then are counted as well. No thread may launch anything
+// else between begin() and end().
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ class InstructionCounter {
     // Called from callbacks inside the driver, which may hold locks: each may be called at any
     // time, and waits for no launch.
     Cubins& cubins() { return cubins_; }
-    // The first time when a context is made; in a launch it may be too late.
+    // The first call must be when a context is made; in a launch it may be too late.
     void start_profiler();
 
     // True if this launch is one of them.
@@ -43,14 +43,14 @@ class InstructionCounter {
     // Returns true if it is counted.
     bool begin(const TracedKernel& kernel, CUcontext context);
     void end(bool was_launched);
-    // All that were wanted have been counted, and are to be fetched.
+    // All wanted launches have been counted, and must be fetched.
     bool is_complete() const { return is_open() && launched_ >= setup_.most_launches; }
-    // Delivers the counts, and ends the counting for good. All work of the context has ended.
+    // Delivers the counts, and ends the counting for good. All work of the context must have ended.
     void fetch();
-    // Nothing can be fetched any more: CUPTI would wait.
+    // Gives up the counts, since CUPTI would wait.
     void abandon(const std::string& why);
 
-    // Those that were counted.
+    // The counted launches.
     const std::map<TracedKernel, std::uint64_t>& launches() const { return launches_; }
 
  private:
@@ -62,7 +62,7 @@ class InstructionCounter {
     std::mutex starting_;
     std::optional<StartedProfiler> profiler_;
     std::optional<SassSession> session_;
-    bool has_ended_ = false;  // a process can count once
+    bool has_ended_ = false;  // a process can count only once
     TracedKernel launching_{};
     std::uint64_t launched_ = 0;
     std::map<TracedKernel, std::uint64_t> launches_;

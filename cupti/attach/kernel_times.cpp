@@ -9,7 +9,7 @@ namespace coalprof {
 namespace {
 
 constexpr CUpti_ActivityKind kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
-constexpr std::uint32_t flush_every_ms = 500;  // so that a program that is killed has its times
+constexpr std::uint32_t flush_every_ms = 500;  // so that a killed program has its times
 
 // All of a program's first launches, then one stretch of 16.
 bool is_in_stretch(std::uint64_t launch) {
@@ -18,7 +18,7 @@ bool is_in_stretch(std::uint64_t launch) {
     return launch < all_of_first || launch / stretch % 16 == 0;
 }
 
-// The fields that are read lie where they are in the records of every CUPTI since 8.0.
+// The fields read have the same place in the records of every CUPTI since 8.0.
 using KernelRecord = CUpti_ActivityKernel10;
 
 std::uint32_t extent(std::int32_t blocks) { return static_cast<std::uint32_t>(blocks); }
@@ -84,7 +84,7 @@ void KernelTimes::read(std::uint8_t* buffer, std::size_t bytes) {
     }
 }
 
-// The kernels of one launch of a graph come one after the other.
+// The kernels of one launch of a graph are consecutive.
 void KernelTimes::add_to_graph(const CUpti_ActivityKernel10& kernel, double seconds) {
     if (graph_ && graph_->correlation != kernel.correlationId) end_graph();
     if (!graph_) graph_ = {kernel.correlationId, graph_launch(kernel.deviceId), 0};

@@ -1,7 +1,7 @@
-// The times of launches that are not counted, from CUPTI's records of kernels. Those that leave
-// kernels side by side put code into each: a store more, and up to 7 % more time where blocks are
-// many (H100, 2026-11-26), so they pause while a launch is counted. The other kind of records puts
-// nothing in, but lets no kernel begin before the last has ended: one that waits for another hangs.
+// The times of launches that are not counted, from CUPTI's records of kernels. Records of
+// concurrent kernels insert code into each: one more store, and up to 7 % more time with many
+// blocks (H100, 2026-11-26), so they pause while a launch is counted. The other kind of records
+// inserts nothing, but serializes kernels: one that waits for another hangs.
 #pragma once
 
 #include <cupti_activity.h>
@@ -49,11 +49,11 @@ class KernelTimes {
     // read(). Throws CountersError where CUPTI refuses.
     void start(CUpti_BuffersCallbackRequestFunc requested,
                CUpti_BuffersCallbackCompleteFunc completed);
-    // Kernels launched between the two have none.
+    // Kernels launched between pause() and resume() have no times.
     void pause();
     void resume();
-    // Before each launch that is not counted. Records cost 3 us a launch (H100), so from some
-    // number on only some stretches of launches have them.
+    // Called before each launch that is not counted. Records cost 3 us a launch (H100), so later
+    // only some stretches of launches have them.
     void launch_begins();
     void read(std::uint8_t* buffer, std::size_t bytes);
     // Makes CUPTI deliver its records, those of kernels that still run left out.
@@ -76,7 +76,7 @@ class KernelTimes {
     std::uint64_t launches_ = 0;
     std::mutex mutex_;  // CUPTI delivers buffers on its threads
     std::map<TracedKernel, LaunchTimes> kernels_;
-    std::optional<GraphLaunch> graph_;  // whose kernels came last
+    std::optional<GraphLaunch> graph_;  // of the latest kernels
 };
 
 }  // namespace coalprof

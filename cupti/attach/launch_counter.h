@@ -1,5 +1,5 @@
-// Counts chosen launches of one context of a program that is not ours: a user range around each,
-// one pass, nothing replayed. Everything is called from CUPTI's callbacks, one at a time.
+// Counts chosen launches of one context of another program: a user range around each, one pass,
+// nothing replayed. Everything is called from CUPTI's callbacks, one at a time.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace coalprof {
 
 class LaunchCounter {
  public:
-    // Launches that there is room for at least, where that many are asked for.
+    // The least capacity in launches, if as many are wanted.
     static constexpr std::size_t least_room = 128;
     struct Setup {
         const CuptiApi& api;

@@ -1,4 +1,4 @@
-// Which thread's launch is being counted. From its call until it returns no other thread may
+// The thread whose launch is being counted. From its call until it returns no other thread may
 // launch: that kernel would be counted with it.
 #pragma once
 
@@ -13,10 +13,10 @@
 
 namespace coalprof {
 
-// All of it under one lock, which is not held while the program is in its launch.
+// Called under one lock, which is not held during the program's launch.
 class LaunchTurn {
  public:
-    // `patience`: with a launch that may never return, as its thread has ended or waits for
+    // `patience`: limit for a launch that may never return, as its thread has ended or waits for
     // another.
     explicit LaunchTurn(std::chrono::milliseconds patience) : patience_(patience) {}
 
@@ -47,16 +47,16 @@ class Patience {
     using Time = std::chrono::milliseconds;
     explicit Patience(Time longest) : longest_(longest), kernel_(longest), context_(longest) {}
 
-    // With a kernel that is counted. One that has run on would do so again.
+    // The wait for a counted kernel. One that ran on before would do so again.
     Time with_kernel(const std::string& name) const {
         return ran_on_.contains(name) ? Time(0) : kernel_;
     }
-    // With all that a context was given.
+    // The wait for all work of a context.
     Time with_context() const { return context_; }
     // The same where there is no other time to fetch the counts.
     Time at_the_end() const { return std::max(context_, longest_ / 10); }
 
-    // Without an end to it ordinary kernels would be given up.
+    // Halves the wait down to a limit, below which ordinary kernels would be abandoned.
     void kernel_ran_on(const std::string& name) {
         if (!ran_on_.insert(name).second) return;
         kernel_ = std::max(kernel_ / 2, longest_ / 16);
@@ -64,7 +64,7 @@ class Patience {
     }
     void context_ran_on() { context_ = std::max(context_ / 2, short_wait); }
 
-    // Where there is another time.
+    // If there will be another chance.
     static constexpr Time short_wait{1};
 
  private:

@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t most_images = 4096;
 constexpr std::size_t most_samples_told = 64;
 
-// In the names of symbols of code that this process has linked, before the image's number.
+// A part of symbol names in code that this process has linked, before the image's number.
 std::string mark_of_process() { return fmt::format("_{}_", ::getpid()); }
 
 }  // namespace
@@ -44,7 +44,7 @@ const std::string* LineProbe::replacement_of_file(const char* path) {
     being_loaded_ = 0;
     if (!path || !can_count()) return nullptr;
     std::ifstream file(path, std::ios::binary);
-    if (!file) return nullptr;  // the driver has words for it
+    if (!file) return nullptr;  // the driver reports it
     return counting(
         ptx_of_file({std::istreambuf_iterator<char>(file), {}}, capability_of_code(setup_.driver)));
 }
@@ -145,7 +145,7 @@ bool LineProbe::compile(const ProbedPtx& probed, std::string& bytes, Use use) {
     CUlinkState link = nullptr;
     if (setup_.driver.link_create(options.size(), options.data(), values.data(), &link) !=
         CUDA_SUCCESS)
-        return true;  // no context yet; the driver compiles it where it needs it
+        return true;  // no context yet; the driver compiles it where needed
     void* code = nullptr;
     std::size_t size = 0;
     CUresult result = setup_.driver.link_add_data(
@@ -234,8 +234,8 @@ bool LineProbe::may_copy(CUcontext context) {
     return false;
 }
 
-// A site's line with its samples takes up to 35 KB: of a program that runs for hours the file is
-// not to grow with time.
+// A site's line with its samples takes up to 35 KB: the trace of a program that runs for hours must
+// not grow with time.
 void LineProbe::deliver(const std::vector<TracedSite>& sites, bool whole) {
     for (const TracedSite& site : sites) {
         std::uint64_t& told = told_[site.id];

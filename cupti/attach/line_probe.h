@@ -63,7 +63,7 @@ class LineProbe {
     // delivery; `whole`: of all that have been executed since. Copies from all contexts, whether or
     // not kernels run.
     void read(bool whole);
-    // Before the counts go with their context or their module.
+    // Called before counts are lost with their context or their module.
     void context_ends(CUcontext context);
     void unloads(Handle handle);
 
@@ -72,10 +72,9 @@ class LineProbe {
         std::string bytes;  // given to the driver
         ProbedPtx probed;   // without its text
         std::string mark;   // in the names of its symbols
-        // Each with the context that it was loaded in: a module's counts lie there, a library's in
-        // every context.
+        // With the context of each: a module's counts are in one context, a library's in every one.
         std::map<Handle, CUcontext> handles;
-        std::vector<TracedSite> sites;  // with the counts of handles and contexts that are gone
+        std::vector<TracedSite> sites;  // with the counts of destroyed handles and contexts
     };
     enum class Use { as_it_is, as_input_of_driver, as_input };
     bool can_count();
@@ -85,7 +84,7 @@ class LineProbe {
     bool compile(const ProbedPtx& probed, std::string& bytes, Use use);
     bool is_linked_from_ours(const void* image);
     void begin_load(const std::vector<std::size_t>& images);
-    // Where `handle` of an image counts: a library in all contexts of the program.
+    // The contexts with counts of `handle`: for a library all of the program.
     std::vector<CUcontext> contexts_of(Handle handle, CUcontext loaded_in) const;
     bool may_copy(CUcontext context);
     void add_counts_in(CUcontext context, const Image& image, Handle handle,
@@ -98,9 +97,9 @@ class LineProbe {
 
     Setup setup_;
     std::deque<Image> images_;  // the driver may read them as long as the program runs
-    // Which images go into code that is loaded: several where it was linked from them.
+    // The images in loaded code: several if it was linked from them.
     std::deque<std::vector<std::size_t>> loads_;
-    // Its place in loads_, from 1; 0: none. Of this thread: other threads load at the same time.
+    // Index in loads_, from 1; 0: none. By thread: other threads load at the same time.
     static inline thread_local std::size_t being_loaded_ = 0;
     bool has_inputs_ = false;  // of linkers
     std::set<CUcontext> contexts_;

@@ -42,7 +42,7 @@ void LoadedCode::look_at(const PtxOrReason& ptx, const void* image, std::size_t 
 void LoadedCode::tell(const std::vector<std::string>& kernels) {
     for (const std::string& kernel : kernels) {
         if (kernels_.size() >= most_kernels)
-            return unknown_code("it has more kernels than are told");
+            return unknown_code("it has more kernels than are listed");
         if (kernels_.insert(kernel).second) setup_.rewritable(kernel);
     }
 }
@@ -74,7 +74,7 @@ bool lies_in(const dl_phdr_info& object, ElfW(Addr) address) {
     return false;
 }
 
-// The loader has turned the address of the names into one of this process.
+// The loader has replaced the offset of the names by an address in this process.
 std::set<std::string> needed_by(const dl_phdr_info& object) {
     std::set<std::string> needed;
     for (const ElfW(Phdr)* part = object.dlpi_phdr; part != object.dlpi_phdr + object.dlpi_phnum;

@@ -50,10 +50,10 @@ class LoadedCode {
 // A program's file, or that of a library that it has loaded.
 struct CodeFile {
     std::string path;
-    std::set<std::string> needed;  // libraries, by the names that it asks for them
+    std::set<std::string> needed;  // libraries, by the requested names
 };
 
-// The one that these bytes of this process were loaded with; none: they are no file's.
+// The file from which these bytes of this process were loaded; none: of no file.
 std::optional<CodeFile> file_around(const void* bytes);
 
 // The reason why its machine code has no lines, and what to do: a clause. `file`: none for code

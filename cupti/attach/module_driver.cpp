@@ -55,7 +55,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Most kernels end within this, and a sleep would take longer than they do.
+// Most kernels end within this time, and sleeping would take longer.
 constexpr std::chrono::milliseconds spinning{1};
 constexpr std::chrono::milliseconds longest_sleep{5};
 
@@ -70,7 +70,7 @@ void bind_if_there(const char* symbol, Function& slot) {
 
 }  // namespace
 
-// At most an eighth longer than it takes.
+// Waits at most an eighth longer than needed.
 bool comes_true(const std::function<bool()>& claim, std::chrono::milliseconds patience) {
     const auto begin = Clock::now();
     while (!claim()) {

@@ -1,4 +1,4 @@
-// The driver's calls by which code is loaded, compiled and read from, and which GPU it is for.
+// The driver's calls that load, compile and read code, and its GPU.
 #pragma once
 
 #include <cuda.h>
@@ -32,7 +32,7 @@ ModuleDriver module_driver();
 // Of the GPU that code is compiled for, 90 is 9.0: that of the current context, or the first.
 std::uint32_t capability_of_code(const ModuleDriver& driver);
 
-// Code is compiled for one of them, and a library of code serves all.
+// True if code for one of them might not fit the others; a library of code serves all.
 bool gpus_differ(const ModuleDriver& driver);
 
 // Tests if the program's kernels have ended, without waiting for them. CUPTI waits where a range, a
@@ -60,11 +60,11 @@ class RunningWork {
  public:
     explicit RunningWork(const WorkDriver& driver) : driver_(driver) {}
 
-    // Where the driver cannot say, all has ended.
+    // True also if the driver cannot say.
     bool has_ended(CUstream stream) const;
     // For all streams. No stream of the context may be capturing: its capture would be spoilt.
     bool ends_within(CUcontext context, std::chrono::milliseconds patience);
-    // For calls that take an ended context for granted, when its work has ended.
+    // For calls that require an ended context, when its work has ended.
     void synchronize(CUcontext context);
     void context_ends(CUcontext context) { marks_.erase(context); }
 
@@ -72,7 +72,7 @@ class RunningWork {
     bool mark(CUcontext context);
 
     WorkDriver driver_;
-    std::map<CUcontext, CUevent> marks_;  // go with their contexts
+    std::map<CUcontext, CUevent> marks_;  // destroyed with their contexts
 };
 
 }  // namespace coalprof

@@ -12,10 +12,10 @@
 namespace coalprof {
 namespace {
 
-// NVTX calls plain functions.
+// Global, since NVTX calls plain functions.
 std::atomic<NvtxRanges*> told{nullptr};
 
-// Nothing is thrown into a program that only marks its ranges.
+// Exceptions never reach a program that only marks its ranges.
 template <typename Work, typename Answer>
 Answer quietly(Answer otherwise, Work work) noexcept {
     try {
@@ -27,7 +27,7 @@ Answer quietly(Answer otherwise, Work work) noexcept {
 
 std::string text_of(const char* text) { return text ? text : ""; }
 
-// As UTF-8, which --nvtx is given in.
+// As UTF-8, like --nvtx.
 std::string text_of(const wchar_t* text) {
     std::string bytes;
     for (; text && *text != 0; ++text) {
@@ -133,7 +133,7 @@ nvtxStringHandle_t NVTX_API register_string(nvtxDomainHandle_t, Name name) {
     });
 }
 
-// The places of NVTX's functions, by their numbers; another NVTX may have fewer.
+// NVTX's table of functions, by number; other versions may have fewer.
 class FunctionTable {
  public:
     FunctionTable(const NvtxExportTableCallbacks& callbacks, NvtxCallbackModule module) {

@@ -61,7 +61,7 @@ int NvtxRanges::pop(Domain domain) {
         --pushed.beyond;
         return pushed.level_in(domain);
     }
-    // Domains need not be left in the order in which they were entered.
+    // Domains may be left in any order.
     for (std::size_t i = pushed.count; i-- > 0;) {
         if (pushed.ranges[i].domain != domain) continue;
         if (pushed.ranges[i].is_wanted) --pushed.wanted;

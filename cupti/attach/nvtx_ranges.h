@@ -1,6 +1,6 @@
-// Which of the wanted NVTX ranges are open: pushed by the calling thread and not popped yet, or
-// started by any thread and not ended. Knows nothing of NVTX's own types. There is one in a
-// process, and any thread may call it.
+// The open ones among the wanted NVTX ranges: pushed by the calling thread and not popped yet, or
+// started by any thread and not ended. Independent of NVTX's own types. There is one in a process,
+// and any thread may call it.
 #pragma once
 
 #include <atomic>
@@ -23,8 +23,8 @@ class NvtxRanges {
     NvtxRanges(const NvtxRanges&) = delete;
     NvtxRanges& operator=(const NvtxRanges&) = delete;
 
-    // Both answer the range's level among those that this thread has open in the domain, from 0 on;
-    // negative: it has none to pop.
+    // Both return the range's level among this thread's open ones in the domain, from 0 on;
+    // negative: none to pop.
     int push(Domain domain, std::string_view name);
     int pop(Domain domain);
     // Returns the id that ends it.
@@ -32,7 +32,7 @@ class NvtxRanges {
     void end(std::uint64_t range);
 
     Domain new_domain() { return ++last_domain_; }
-    // Lives as long as this.
+    // Valid as long as this.
     const std::string& keep(std::string_view name);
 
     // True if the calling thread is in a wanted range.
@@ -41,8 +41,8 @@ class NvtxRanges {
     // the first few. Each is returned once.
     std::vector<std::string> new_names();
 
-    // fork() is to be called between these two, and its child calls unlock() as well: another
-    // thread could be in the middle of things.
+    // Call fork() between these two, and unlock() in its child as well: another thread could be in
+    // the middle of a change.
     void lock() { mutex_.lock(); }
     void unlock() { mutex_.unlock(); }
 

@@ -14,22 +14,21 @@
 namespace coalprof {
 
 struct AttachOrders {
-    std::string folder;  // traces go here, one file a process
+    std::string folder;  // for traces, one file a process
     std::uint64_t first_of_each = 0;
     std::optional<std::string> kernel = std::nullopt;  // see LaunchChoice
     RunPass pass = RunPass::traffic;
-    // By its mangled name: the one whose instructions are counted; first_of_each is then of it,
-    // whatever its shapes.
+    // Mangled: the one whose instructions are counted; first_of_each is then its number of
+    // launches, of any shape.
     std::string one_kernel = {};
     std::vector<std::string> ranges = {};  // NVTX's, by name; none: launches are counted anywhere
     std::set<std::string> left_out = {};   // kernels, by their mangled names
-    bool tells_of_code = false;            // report if a second run could find lines: see
-                                           // LoadedCode
+    bool tells_of_code = false;            // look for lines of a second run: see LoadedCode
 };
 
 // As variables, by name.
 std::vector<std::pair<std::string, std::string>> variables_of(const AttachOrders& orders);
-// The way back. None where this process was not started by the command.
+// The inverse. None if this process was not started by the command.
 std::optional<AttachOrders> orders_of_environment();
 
 inline constexpr const char* trace_extension = ".trace";

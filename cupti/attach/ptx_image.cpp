@@ -42,7 +42,7 @@ struct Entry {
     std::span<const std::byte> payload;
 };
 
-// Takes the first entry off `rest`. None where it is cut or no entry.
+// Takes the first entry off `rest`. None if it is cut or malformed.
 std::optional<Entry> take_entry(std::span<const std::byte>& rest) {
     if (rest.size() < least_entry_header_bytes) return std::nullopt;
     const auto header_bytes = number_at<std::uint32_t>(rest, 4);
@@ -100,7 +100,7 @@ PtxOrReason unpacked(const Entry& entry) {
 
 std::uint32_t magic_of(const void* image) {
     std::uint32_t magic = 0;
-    // Not beyond a text that is shorter.
+    // Reads no further than a shorter text.
     std::memcpy(&magic, image, ::strnlen(static_cast<const char*>(image), sizeof magic));
     return magic;
 }
@@ -135,7 +135,7 @@ PtxOrReason ptx_of_fat_binary(std::span<const std::byte> bytes, std::uint32_t ca
         else if (!best || entry->architecture > best->architecture)
             best = entry;
     }
-    // It may do other things, chosen by __CUDA_ARCH__.
+    // The PTX may do other things for this GPU, chosen by __CUDA_ARCH__.
     if (best && best->architecture < machine_code)
         return NoPtx{"its PTX is of an older architecture than its machine code for this GPU"};
     if (best) return unpacked(*best);

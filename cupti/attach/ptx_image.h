@@ -30,10 +30,10 @@ PtxOrReason ptx_of_fat_binary(std::span<const std::byte> bytes, std::uint32_t ca
 // machine code. It must be as whole as the driver needs it: sizes are in its headers.
 PtxOrReason ptx_of_image(const void* image, std::uint32_t capability);
 
-// Or a wrapper of one.
+// True for its wrapper, too.
 bool is_fat_binary(const void* image);
 
-// The same of a file that the driver is to load.
+// The same for a file that the driver will load.
 PtxOrReason ptx_of_file(const std::string& bytes, std::uint32_t capability);
 
 }  // namespace coalprof

@@ -22,8 +22,9 @@ constexpr std::string_view asynchronous_copies = "smsp__inst_executed_op_ldgsts.
 constexpr std::string_view asynchronous_bytes = "smsp__sass_data_bytes_mem_global_op_ldgsts.sum";
 constexpr std::string_view asynchronous_sectors =
     "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts.sum";
-// Stores to generic addresses, another opcode: cuBLAS has kernels of no other. Those to shared
-// memory are rare. L1's count of requests would take another pass, and so would generic loads.
+// Stores to generic addresses are another opcode, the only one in some kernels of cuBLAS. Those to
+// shared memory are rare. L1's count of requests would take another pass, and so would generic
+// loads.
 constexpr std::string_view generic_stores = "smsp__inst_executed_op_generic_st_pred_on_any.sum";
 // Nanoseconds of a range, which is 12 to 24 us longer than its kernel, and holds the loading of its
 // code. A kernel has warps on an SM for all but 1.9 to 2.1 us of the time that Nsight Compute
@@ -33,7 +34,7 @@ constexpr std::string_view range_time = "gpu__time_duration.sum";
 constexpr std::string_view busy_cycles = "sm__cycles_active.max";
 constexpr std::string_view range_cycles = "sm__cycles_elapsed.max";
 
-// A request has at most a sector for each lane.
+// A request has at most one sector for each lane.
 void leave_out_generic_loads(Readings& readings) {
     if (number_or(readings[Counter::load_sectors], 0) >
         warp_lanes * number_or(readings[Counter::load_requests], 0))
@@ -100,7 +101,7 @@ Readings RunMetrics::readings(std::span<const double> values, bool is_graph) con
     }
     if (first_of_time_) {
         const auto time = values.subspan(*first_of_time_, 3);
-        // The kernels of a graph need not use the same SMs.
+        // The kernels of a graph may use different SMs.
         const double seconds =
             is_graph ? time[0] * 1e-9 : time[0] * 1e-9 * time[1] / time[2] + empty_kernel_seconds;
         if (std::isfinite(seconds) && seconds > 0) readings[Counter::duration_seconds] = seconds;

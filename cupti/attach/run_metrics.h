@@ -1,5 +1,5 @@
-// The metrics that kernels of other people's programs are counted by: sets that one hardware pass
-// holds, as such kernels cannot be launched again.
+// The metrics for kernels of other programs: sets that fit one hardware pass, as such kernels
+// cannot be launched again.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ namespace coalprof {
 
 enum class RunPass : std::uint8_t {
     traffic,  // the hardware's counters of loads and stores, L1 hits, L2, DRAM, and time
-    use,      // from patched code: bytes that lanes asked for beside the sectors that carried them
-    lines,    // by no metric: code that is rewritten when it is loaded counts its own instructions
+    use,      // from patched code: bytes that lanes asked for and the sectors that carried them
+    lines,    // without metrics: code that is rewritten when loaded counts its own instructions
     machine_code,  // of each instruction of one kernel (InstructionCounter)
 };
 

@@ -11,7 +11,7 @@ namespace coalprof {
 inline constexpr int latest_release = 12090;
 
 struct StandIn {
-    int release = latest_release;  // that it says it is of, which limits the PTX that it is given
+    int release = latest_release;  // its stated release, which limits the PTX that it gets
     // Empty: every caller gets PTX. Else callers other than XLA are served by this program: they
     // pass files with the ending .ptx, or want code that is linked.
     std::string compiler_of_others = {};

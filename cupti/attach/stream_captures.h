@@ -18,13 +18,13 @@ class StreamCaptures {
     // nullptr: the driver cannot be asked.
     explicit StreamCaptures(IsCapturing is_capturing) : is_capturing_(is_capturing) {}
 
-    // Around a call of cuStreamBeginCapture: from its beginning on there is one.
+    // Around a call of cuStreamBeginCapture: capturing counts from its beginning.
     void begins() { ++beginning_; }
     void has_begun(CUcontext context, CUstream stream, bool succeeded);
-    // After cuStreamEndCapture, whatever it returned: an error ends a recording that was
-    // invalidated, but not one of another thread.
+    // After cuStreamEndCapture, whatever it returned: an error ends an invalidated recording, but
+    // not one of another thread.
     void may_have_ended(CUstream stream);
-    // Without cuStreamEndCapture.
+    // Called without cuStreamEndCapture.
     void stream_ends(CUstream stream);
     void context_ends(CUcontext context);
 

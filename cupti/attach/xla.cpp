@@ -22,8 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Without the first XLA would not call ptxas. The others: newer versions have one compiler more,
-// and ones that compile in parts, which have to be linked as machine code.
+// The first makes XLA call ptxas. The others disable a further compiler of newer versions, and
+// compiling in parts, which would have to be linked as machine code.
 constexpr std::string_view own_compiler = "xla_gpu_enable_libnvptxcompiler";
 constexpr std::string_view flags_off[] = {own_compiler, "xla_gpu_enable_libnvjitlink",
                                           "xla_gpu_enable_llvm_module_compilation_parallelism"};
@@ -56,7 +56,7 @@ class MappedFile {
     std::size_t size_ = 0;
 };
 
-// Those whose names are in a library as strings of C.
+// The flags whose names are C strings in a library.
 std::set<std::string_view> flags_in(std::string_view bytes) {
     constexpr std::string_view beginning = "xla_gpu_enable_l";
     std::set<std::string_view> found;
@@ -68,7 +68,7 @@ std::set<std::string_view> flags_in(std::string_view bytes) {
     return found;
 }
 
-// Those that every library knows that reads XLA_FLAGS.
+// Flags that every library with XLA_FLAGS knows.
 std::vector<std::string_view> known_flags(const std::set<std::string>& libraries) {
     std::vector<std::string_view> known;
     bool is_first = true;
@@ -145,7 +145,7 @@ std::string joined(const std::string& flags, const std::vector<std::string_view>
                    const std::string& folder) {
     std::string all = flags;
     for (const std::string_view flag : off) all += fmt::format(" --{}=false", flag);
-    // It is not quoted there; JAX takes it from CUDA_ROOT.
+    // XLA's flag cannot be quoted; JAX takes the folder from CUDA_ROOT.
     if (folder.find_first_of(" \t\n\"'") == folder.npos)
         all += fmt::format(" --{}={}", folder_flag, folder);
     return all.substr(std::min(all.find_first_not_of(" \t\n\r"), all.size()));

@@ -9,7 +9,7 @@
 namespace coalprof {
 
 // The elements of one thread. All arrays are indexed by constants once the loops are unrolled, and
-// so live in registers.
+// so are in registers.
 template <int per_thread>
 struct Lanes {
     Index element[per_thread];
@@ -35,8 +35,8 @@ __device__ __forceinline__ Formula narrowed(Formula formula) {
     return formula;
 }
 
-// Every lane of the warp is here, or has left the kernel, or never was. Lanes that parted before
-// go on together.
+// Every lane of the warp is here, or has left the kernel, or never existed. Lanes that diverged
+// before converge.
 __device__ __forceinline__ bool any_of_warp(bool active) { return __any_sync(~0u, active); }
 
 // `idle`: the reasons for which the formula can answer idle_lane; `narrow`: indices and the
@@ -87,7 +87,7 @@ __device__ __forceinline__ Lanes<per_thread> place_down(Number element, Number r
     return lanes;
 }
 
-// The number in its tile of the thread's first element.
+// The number of the thread's first element in its tile.
 template <int blocks_of_tile, int block, int per_thread>
 __device__ __forceinline__ Word cell_of_thread() {
     return blockIdx.x % blocks_of_tile * (block * per_thread) + threadIdx.x % block;
@@ -130,7 +130,7 @@ constexpr __device__ __forceinline__ Index pointer_in(const Value<8>& value) {
     return static_cast<Index>(value.word[1]) << 32 | value.word[0];
 }
 
-// The same through a table: `rows` are the pointers that were loaded from `table`.
+// The same through a table: `rows` are the pointers loaded from `table`.
 template <unsigned bytes, int per_thread>
 __device__ __forceinline__ Addresses<per_thread> locate_in_rows(
     const Operand& table, const Lanes<per_thread>& table_lanes, const Value<8> (&rows)[per_thread],
@@ -284,7 +284,7 @@ __device__ __forceinline__ Index apart_in_warp(Index address, const LaunchArgume
     return address + threadIdx.x * static_cast<Word>(launch.nothing);
 }
 
-// Only integers may be added in any order, so atomics of floating point stay as they are.
+// Only integers may be added in any order, so floating-point atomics are not changed.
 template <Number number>
 __device__ __forceinline__ Index atomic_address(Index address, const LaunchArgument& launch) {
     constexpr bool is_integer = number == Number::u32 || number == Number::u64;
@@ -330,9 +330,9 @@ __device__ __forceinline__ void reduce_shared(const Addresses<per_thread>& addre
     });
 }
 
-// The last thing a kernel does: its only other store, jumped over unless a loaded value was wrong
-// in one of `bits`. At the end of a launch it stands in a loop, where the compiler would predicate
-// it: there the lanes of a warp ask each other.
+// The end of a kernel: its only other store, jumped over unless a loaded value was wrong in one of
+// `bits`. If launches may end early it is in a loop, since the compiler would predicate it: there
+// the lanes of a warp communicate.
 template <bool ends = false, int per_thread>
 __device__ __forceinline__ void report(const Word (&seen)[per_thread], Word bits, Index first,
                                        const LaunchArgument& launch) {

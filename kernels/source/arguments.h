@@ -15,15 +15,15 @@ struct Operand {
     Index rows_base = 0;  // tables only: address of row 0 of the array whose rows it lists
     Index row_bytes = 0;  // tables only: from one of those rows to the next
     Word seed = 0;        // of the array's values
-    Word elements = 0;    // shared and local memory only: how many the array has
-    Index texture = 0;    // the texture object over the array, where loads fetch through one
+    Word elements = 0;    // shared and local memory only: number of elements
+    Index texture = 0;    // the texture object over the array, for loads through one
 };
 
 // Arguments for the launch as a whole.
 struct LaunchArgument {
     Index threads = 0;          // logical indices 0 .. threads-1
     Index fault = 0;            // address of a WrongResult
-    Index bound = 0;            // the most that the atomics of one launch add to one element
+    Index bound = 0;            // the most that atomics of one launch add to one element
     Index increment = 0;        // of integer atomics (modulo 2^32 or 2^64)
     double real_increment = 0;  // of floating-point atomics
     Index nothing = 0;          // always 0, which the compiler cannot know
@@ -33,7 +33,7 @@ struct LaunchArgument {
     Word rounds = 1;
 };
 
-// Written by a thread that loaded something else than the array held.
+// Written by a thread that loaded another value than the array's.
 struct WrongResult {
     Index thread_plus_one = 0;  // logical index of the thread's first element; 0: no fault
     Index differing_bits = 0;
@@ -43,7 +43,7 @@ struct WrongResult {
 struct ClockRecord {
     Index begin = 0;
     Index end = 0;
-    Index nanoseconds = 0;  // between them, where they are asked for
+    Index nanoseconds = 0;  // between them, if asked for
     Index multiprocessor = 0;
 };
 

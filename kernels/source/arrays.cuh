@@ -1,5 +1,5 @@
-// Filling an array and comparing it with how it was filled; composed for one element width and one
-// content at a time (kernels/compose.cpp). Never launched inside a measurement.
+// Filling an array and comparing it afterwards; composed for one element width and one content at a
+// time (kernels/compose.cpp). Never launched inside a measurement.
 #pragma once
 
 #include "kernels/source/arguments.h"
@@ -27,7 +27,7 @@ __device__ __forceinline__ Word start_word(Index element, unsigned word, const O
     }
 }
 
-// An element as memory sees it: one access of its width.
+// An element in memory: one access of its width.
 template <unsigned bytes>
 struct Cell;
 template <>
@@ -90,7 +90,7 @@ __device__ __forceinline__ void fill(const Operand& operand, Index elements) {
             start_cell<bytes, content>(element, operand);
 }
 
-// Finds the first element that is not as it was filled.
+// Finds the first element that differs from its filling.
 template <unsigned bytes, Content content>
 __device__ __forceinline__ void compare_with_start(const Operand& operand, Index elements,
                                                    Index* first_wrong) {
@@ -123,7 +123,7 @@ __device__ __forceinline__ void compare_with_origin(const Operand& operand, Inde
         atomicMin(first_wrong, element);
 }
 
-// Puts the start value back where a thread stored; all threads that meet there write the same.
+// Restores the start value where a thread stored; all threads with the same place write the same.
 template <unsigned bytes>
 __device__ __forceinline__ void restore(const Operand& operand, Index element) {
     reinterpret_cast<typename Cell<bytes>::Type*>(operand.base)[element] =

@@ -1,5 +1,5 @@
-// Clocks read around the one thing that each kernel does: how long an instruction, a load, a block
-// waits, in cycles of its multiprocessor.
+// The clock is read before and after the one action of each kernel: the latency of an instruction,
+// a load, a block, in cycles of its multiprocessor.
 #pragma once
 
 #include "kernels/source/arguments.h"
@@ -128,8 +128,8 @@ extern "C" __global__ void coalprof_fetch_lines(const char* const cells, const I
     fetch<uint4>(cells, apart, bytes, rounds, nothing, records);
 }
 
-// Blocks of which a multiprocessor holds one at a time: how long after the end of one the next one
-// begins. They end at different times, so that no two begin at once.
+// Blocks of which a multiprocessor holds one at a time: the time from the end of one to the begin
+// of the next. They end at different times, so that no two begin at once.
 extern "C" __global__ void coalprof_follow(ClockRecord* const records) {
     const Index begin = cycles();
     const Index duration = 3000 + blockIdx.x * 977 % 4096;

@@ -16,8 +16,8 @@ struct Value {
 // The memory of an address; addresses of all but global memory are relative to their window.
 enum class Memory { global, shared, constant, local };
 
-// Predicated, not branched around: the loads of one thread follow each other without a jump. Where
-// `active` is known to be true, nothing of the predicate is left.
+// Predicated, not branched around: the loads of one thread follow each other without a jump. If
+// `active` is known to be true, no predicate is left.
 #define COALPROF_WHEN(operand) "{ .reg .pred p; setp.ne.s32 p, " operand ", 0; @p "
 
 #define COALPROF_LOAD(memory)                                                             \
@@ -43,8 +43,8 @@ enum class Memory { global, shared, constant, local };
                        "+r"(value.word[3])                                                \
                      : "l"(address), "r"(on))
 
-// No instruction moves 16 bytes of constant memory, and of vectors ptxas makes as many as it likes:
-// 8 bytes are loaded as one number, 16 as two.
+// No instruction moves 16 bytes of constant memory, and ptxas splits vectors as it likes: 8 bytes
+// are loaded as one number, 16 as two.
 template <unsigned bytes>
 __device__ __forceinline__ void load_constant(Value<bytes>& value, Index address, bool active) {
     const int on = active;

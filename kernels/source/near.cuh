@@ -11,8 +11,8 @@ extern __shared__ __align__(128) unsigned char block_memory[];
 
 __device__ __forceinline__ Index shared_base() { return __cvta_generic_to_shared(block_memory); }
 
-// An array of constant memory. The compiler lays its values down, those that a marked array holds
-// before any store.
+// An array of constant memory. The compiler stores its values, those of a marked array before any
+// store.
 template <unsigned bytes>
 struct ConstantPart {
     using Type = Word;
@@ -44,8 +44,8 @@ __device__ __forceinline__ Index constant_base(const Array& array) {
     return __cvta_generic_to_constant(&array);
 }
 
-// Local memory: an array of each thread's own. Only instructions written out touch it, so it is not
-// moved to registers.
+// Local memory: an array of each thread. Only inline assembly uses it, so it is not moved to
+// registers.
 template <unsigned bytes, unsigned elements>
 struct alignas(16) LocalArray {
     unsigned char byte[bytes * elements];

@@ -7,8 +7,8 @@
 
 namespace coalprof {
 
-// One array as this thread sees it: filled and compared by `workers` threads together, of which
-// this is number `worker`; local memory by each thread alone.
+// One array in one thread's view: filled and compared by `workers` threads together, of which this
+// is number `worker`; local memory by each thread alone.
 struct NearArray {
     Index base;
     Word elements;
@@ -72,7 +72,7 @@ __device__ __forceinline__ void compare_stored(Word& seen, const NearArray& arra
     });
 }
 
-// Puts the start values back there.
+// Restores the start values there.
 template <Memory memory, unsigned bytes, typename Formula>
 __device__ __forceinline__ void restore_stored(const NearArray& array, const Formula& formula,
                                                Index first, int block, int per_thread,
@@ -83,7 +83,7 @@ __device__ __forceinline__ void restore_stored(const NearArray& array, const For
     });
 }
 
-// Collects in `seen` where any element is not as it was filled.
+// Collects in `seen` the bits in which any element differs from its filling.
 template <Memory memory, unsigned bytes>
 __device__ __forceinline__ void compare_filled(Word& seen, const NearArray& array) {
 #pragma unroll 1

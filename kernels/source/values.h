@@ -15,7 +15,7 @@ inline constexpr Word touched_bits = 0x80808080u;
 
 // The meaning of an array's values.
 enum class Content : Word {
-    marked,     // values with the mark of having been stored to
+    marked,     // values with a bit that says if they were stored
     count_u32,  // numbers that atomics add to, in the element's own type
     count_u64,
     count_f32,
@@ -40,8 +40,8 @@ constexpr Word spread_word(Index element, unsigned word, Word seed) {
     return static_cast<Word>(element) * factors[word] + seed;
 }
 
-// The same for an element of `bytes`: a narrow one takes the upper bits, which depend on all of
-// the index.
+// The same for an element of `bytes`: a narrow one takes the upper bits, which depend on the whole
+// index.
 constexpr Word pattern_word(unsigned bytes, Index element, unsigned word, Word seed) {
     const Word spread = spread_word(element, word, seed);
     return bytes < 4 ? spread >> (32 - 8 * bytes) : spread;

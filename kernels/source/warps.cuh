@@ -1,6 +1,6 @@
-// One warp, one memory instruction, its 32 addresses as parameters (`coalprof warps`). Nothing
-// else of these kernels reaches memory: parameters come from the constant bank, and the value of a
-// load goes into a comparison that never holds.
+// One warp, one memory instruction, its 32 addresses as parameters (`coalprof warps`). These
+// kernels have no other memory access: parameters come from the constant bank, and a loaded value
+// is used in a comparison that is always false.
 #pragma once
 
 #include "kernels/source/instructions.cuh"

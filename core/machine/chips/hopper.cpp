@@ -69,7 +69,7 @@ constexpr SimRates simulated() {
     sim.sectors_per_second = 2.2e11;          // natural
     sim.write_requests_per_second = 6.25e10;  // as below
     sim.partial_writes_per_second = 1.4e11;   // natural
-    sim.reductions_per_second = 1.0e11;       // as below, between those of two GPUs
+    sim.reductions_per_second = 1.0e11;       // as below, between the values of two GPUs
     sim.line_reductions_per_second = 5.25e8;  // natural
     sim.dram_read_bytes_per_second = 3.0e12;  // gelu4 and quantise_rows of tests/natural
     sim.dram_write_bytes_per_second = 2.75e12;
@@ -92,10 +92,10 @@ constexpr SimRates simulated() {
     return sim;
 }
 
-// What `coalprof calibrate` reads on an H100 (docs/measurements/h100/calibrate/simulation.txt)
-// where whole kernels are predicted better by another rate: one kind of work alone, in a stream, is
-// faster. The clock makes up for what kernels lose elsewhere: it is the same on both boards, as are
-// the times of kernels that only compute.
+// Rates that `coalprof calibrate` reads on an H100
+// (docs/measurements/h100/calibrate/simulation.txt) and that differ from those that predict whole
+// kernels best: one kind of work alone, in a stream, is faster. The clock compensates for losses of
+// kernels elsewhere: it is the same on both boards, as are the times of kernels that only compute.
 constexpr SimRates read_on_gh100() {
     SimRates read;
     read.clock_hertz = 1.98e9;
@@ -138,7 +138,7 @@ constexpr Rates gh100() {
     // docs/measurements/calibrated_h100.json).
     rates.line_reads_per_second = 7e8;
     rates.line_reductions_per_second = 3.5e8;
-    // Loads of many lines each that gather on few: `lane*71 + i/32` and others past L1
+    // Loads of many lines each that use few lines: `lane*71 + i/32` and others past L1
     // (tests/data).
     rates.busy_line_reads_per_second = 2.6e8;
     // Whole lines: a sector each 0.7 ns. From stores to random places in 128 B to 2 KiB on an H100
@@ -150,8 +150,7 @@ constexpr Rates gh100() {
     // tests/data/h100/alike.jsonl.gz): 7.6e9 to 9.7e9.
     rates.mixed_lines_per_second = 8.5e9;
     // For each burst an L2 sector. From transposes by tiles of 16 and 32 on an H100, an element a
-    // thread (docs/measurements/h100/transpose_tiles.txt); out of L2 they wait no longer than
-    // others.
+    // thread (docs/measurements/h100/transpose_tiles.txt); in L2 they wait no longer than others.
     rates.barrier_latency_seconds = 1e-6;
     // Fitted to launches that take hardly longer than an empty one, on both GPUs (tests/data).
     rates.word_latency_seconds = 0.45e-6;

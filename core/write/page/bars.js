@@ -1,5 +1,5 @@
 'use strict';
-// Points that have names and no number to stand along: a row for each, with a bar for each result and side.
+// Points with names instead of numbers on the axis: a row for each, with a bar for each result and side.
 const barChart = (counter, places, { results, caption, colorOf, say, el, details, isLog, mostBars }) => {
   const rows = new Map();  // name -> its places
   for (const place of [...places].sort((a, b) => results.indexOf(a.result) - results.indexOf(b.result) || a.i - b.i)) {
@@ -7,7 +7,7 @@ const barChart = (counter, places, { results, caption, colorOf, say, el, details
     if (!rows.has(name)) rows.set(name, []);
     rows.get(name).push(place);
   }
-  // Names of kernels are long, and end in what tells launches apart.
+  // Names of kernels are long, and launches differ at their ends.
   const label = ([name, [{ result, i }]]) => {
     const value = key => { const parameter = result.parameters.find(p => p.key === key); return parameter && parameter.values[i]; };
     if (result.parameter !== 'kernel' || !value('kernel')) return [el('span', {}, name)];

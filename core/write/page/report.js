@@ -32,7 +32,7 @@ addEventListener('DOMContentLoaded', () => {
   };
   const digits = new Intl.NumberFormat('en', { maximumSignificantDigits: 4 }), three = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });
   const whole = new Intl.NumberFormat('en'), short = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 4 });
-  // An estimate is known to three digits, and says so.
+  // An estimate has three digits and a mark.
   const say = (value, unit, isEstimate) => {
     if (value === null || value === undefined) return '–';
     if (isEstimate) {
@@ -47,7 +47,7 @@ addEventListener('DOMContentLoaded', () => {
 
   const mostBars = 40;
 
-  // Results that say the same of themselves are told apart by their number.
+  // Results with the same description are numbered.
   results.forEach((result, index) => {
     const alike = results.filter(other => other.label === result.label);
     result.own = alike.length > 1 ? `${result.label} (${index + 1})` : result.label;
@@ -70,13 +70,13 @@ addEventListener('DOMContentLoaded', () => {
     for (const parameter of result.parameters) parameter.values = unpack(parameter.values);
     const varying = result.parameters.filter(p => p.values.some(v => v !== p.values[0]));
     const numeric = varying.filter(p => p.values.every(v => typeof v === 'number'));
-    // Where the result says along what, and that has names and no numbers: the lines of a program.
+    // Names on the axis instead of numbers: the lines of a program.
     result.named = result.parameters.some(p => p.key === result.parameter && p.values.some(v => typeof v === 'string'));
     const along = numeric.find(p => p.key === result.parameter) || (result.named ? undefined : numeric[0]);
     result.along = along ? along.key : 'point';
     result.x = along ? along.values : result.names.map((_, i) => i);
     result.bars = !along && (result.named || result.count <= mostBars);
-    // A parameter that follows from others tells nothing apart.
+    // A parameter that follows from others does not distinguish points.
     const apart = list => new Set(result.names.map((_, i) => JSON.stringify(list.map(p => p.values[i])))).size;
     const others = varying.filter(p => p !== along).reduceRight((list, p, _, all) => {
       const rest = list.filter(q => q !== p);
@@ -91,7 +91,7 @@ addEventListener('DOMContentLoaded', () => {
     });
   });
   const series = [...new Set(results.flatMap(r => r.series))];
-  // Eight colours that everybody tells apart, then as many as are needed.
+  // Eight colours that everybody can distinguish, then as many as needed.
   const colorOf = name => {
     const i = series.indexOf(name);
     return i < 8 ? `var(--s${i})` : `hsl(${Math.round(i * 137.5) % 360} 60% ${[38, 55, 68][i % 3]}%)`;
@@ -140,7 +140,7 @@ addEventListener('DOMContentLoaded', () => {
   };
   const inOrder = values => [...new Set(values)].sort((a, b) => a - b);
 
-  // Every number of a counter as a place in its plot.
+  // Places in the plot for every number of a counter.
   const placesOf = counter => {
     const places = [];
     counter.sides.forEach((side, index) => {
@@ -154,7 +154,7 @@ addEventListener('DOMContentLoaded', () => {
     return places;
   };
 
-  // Where sectors a request would be if no sector were wasted: beside what they are.
+  // Places of the ideal sectors per request, beside the real ones.
   const idealOf = counter => {
     const [, kind] = /^(load|store|atomic|reduce)_sectors_per_request$/.exec(counter.key) || [];
     if (!kind || !counters.has(`${kind}_ideal_sectors`) || !counters.has(`${kind}_requests`)) return [];
@@ -163,11 +163,11 @@ addEventListener('DOMContentLoaded', () => {
       const [ideal, requests] = [of(`${kind}_ideal_sectors`), of(`${kind}_requests`)];
       return !ideal || !requests ? [] : result.x.map((x, i) => [x, ideal.values[i] === null ? NaN : ideal.values[i] / requests.values[i]]).filter(([, y]) => Number.isFinite(y));
     });
-    return new Set(places.map(([, y]) => y.toPrecision(6))).size > 2 ? [] : places;  // of many widths, a thicket
+    return new Set(places.map(([, y]) => y.toPrecision(6))).size > 2 ? [] : places;  // too many widths
   };
   const caption = (counter, ...words) => el('figcaption', { title: counter.key }, counter.name, ...words, el('small', {}, counter.meaning));
 
-  // From dark to light, also where colours are not seen.
+  // From dark to light, readable without colours, too.
   const ramp = [[68, 1, 84], [65, 68, 135], [42, 120, 142], [34, 168, 132], [122, 209, 81], [253, 231, 37]];
   const heatColor = share => {
     const at = share * (ramp.length - 1), k = Math.min(Math.floor(at), ramp.length - 2);
@@ -285,7 +285,7 @@ addEventListener('DOMContentLoaded', () => {
     const isOne = addresses.length === 32 && width > 0 && width <= 32 && lanes.every(([, offset]) => Number.isSafeInteger(offset));
     return isOne ? drawnLanes(`A warp that was seen, ${op.replace('_', ' ')}`, Number(width), lanes) : [];
   };
-  // Where the lanes of one warp go: a row for each 128-byte line that it touches, its four sectors, and the lanes in them.
+  // The lanes of one warp: a row for each 128-byte line that it touches, its four sectors, and the lanes in them.
   const drawnLanes = (label, width, lanes) => {
     const sectors = new Set(), rows = new Map();  // line -> its lanes
     for (const [lane, offset] of lanes) {
@@ -315,7 +315,7 @@ addEventListener('DOMContentLoaded', () => {
   };
 
   const isEstimate = (side, i) => Boolean(side && side.low && side.low[i] !== null);
-  // How much a point asks for beyond the fewest sectors; null: that is not known.
+  // The sectors of a point beyond the fewest; null: not known.
   const excessOf = (index, i) => {
     let sum = 0, ideal = 0;
     for (const kind of ['load', 'store', 'atomic', 'reduce']) {
@@ -332,7 +332,7 @@ addEventListener('DOMContentLoaded', () => {
     const known = result.names.map((_, i) => [i, excessOf(index, i)]).filter(([i, excess]) => excess !== null && drawing(result, i).length);
     if (known.length === 1) return [el('figure', { class: 'alone' }, ...drawing(result, known[0][0]))];
     if (!known.length) return [];
-    // Of points that waste as many sectors, the slowest and the fastest: bank conflicts waste none.
+    // For equal waste, the slowest and the fastest: bank conflicts waste no sectors.
     const time = counters.get('duration_seconds'), side = time && (time.sides[index].measured || time.sides[index].predicted);
     const later = (a, b) => a[1] - b[1] || (side ? side.values[a[0]] - side.values[b[0]] : 0);
     const [worst, best] = [known.reduce((most, one) => later(one, most) > 0 ? one : most), known.reduce((least, one) => later(one, least) < 0 ? one : least)];

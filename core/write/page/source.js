@@ -1,5 +1,5 @@
 'use strict';
-// The lines of a program beside what each of them wastes, and what would mend it.
+// The lines of a program with the waste of each, and the fix.
 const programSource = (result, { results, counters, say, el, details, drawnLine }) => {
   if (!result.findings.length && !result.sources) return [];
   const index = results.indexOf(result);
@@ -37,11 +37,11 @@ const programSource = (result, { results, counters, say, el, details, drawnLine 
     return { unit: '', executed: null, of: null, wasted: null };
   };
   const costs = result.names.map((_, i) => costOf(i));
-  const wasteOf = new Map();  // kernel and unit -> all that it wastes
+  const wasteOf = new Map();  // kernel and unit -> its whole waste
   const keyOf = i => `${costs[i].unit} ${text('kernel', i)}`;
-  const isWhole = i => text('line', i) === 'all';  // a kernel that stands beside its lines
+  const isWhole = i => text('line', i) === 'all';  // a kernel, listed beside its lines
   costs.forEach((cost, i) => isWhole(i) || wasteOf.set(keyOf(i), (wasteOf.get(keyOf(i)) || 0) + (cost.wasted || 0)));
-  // Colour is for the time that mending saves; where no time is known, for the share of what is wasted.
+  // Colour shows the time that a fix saves; without times, the share of the waste.
   const savedAt = i => (findingOf.get(result.names[i]) || {}).saves_seconds || 0;
   const mostSaved = result.names.reduce((most, _, i) => Math.max(most, savedAt(i)), 0);
   const withOthers = new Map(result.findings.flatMap(finding => [finding.point, ...(finding.others || [])].map(name => [name, finding])));

@@ -28,8 +28,8 @@ void load_called(const CUpti_CallbackData& data, bool succeeded, LineProbe& line
     }
 }
 
-// The name of the file that is loaded in place of the program's; of this thread. No string: code
-// is loaded by exit handlers too, when threads' objects are gone.
+// The name of the file that is loaded in place of the program's, by this thread. No std::string:
+// exit handlers load code too, when threads' objects are destroyed.
 thread_local std::array<char, PATH_MAX> file_in_place;
 
 bool put_file_in_place(const std::string& file) {

@@ -11,7 +11,7 @@
 
 namespace coalprof {
 
-// A new file that holds these bytes; empty: it cannot be written.
+// Writes these bytes to a new file; empty: not possible.
 using WriteImage = std::function<std::string(const std::string& bytes)>;
 
 // Returns true for a call that loads, unloads or links code.

@@ -24,7 +24,7 @@ struct CaptureArguments {  // cuStreamBeginCapture, cuStreamEndCapture
     CUstream hStream;
 };
 
-// `own`: of the calls that take each thread's own stream where none is named.
+// `own`: for calls that use each thread's own stream if none is named.
 CUstream stream_of(CUstream named, bool own) {
     if (named) return named;
     return own ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY;

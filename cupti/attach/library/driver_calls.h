@@ -11,7 +11,7 @@
 
 namespace coalprof {
 
-// None: no launch.
+// None: not a launch.
 std::optional<SeenLaunch> launch_of(CUpti_CallbackId call, const CUpti_CallbackData& data);
 
 // A call that begins or ends the recording of a stream's launches into a graph.
@@ -44,7 +44,7 @@ struct LinkFileArguments {
 
 // A call that loads code.
 struct LoadCall {
-    const void* code;  // the name of its file where it is one
+    const void* code;  // or the name of its file
     bool is_file;
 };
 std::optional<LoadCall> load_of(CUpti_CallbackId call, const CUpti_CallbackData& data);

@@ -133,7 +133,7 @@ void driver_called(CUpti_CallbackId call, const CUpti_CallbackData& data) {
         return;
     }
     if (const auto load = load_of(call, data)) {
-        if (succeeded) code_called(*load);  // the driver has seen that it is whole
+        if (succeeded) code_called(*load);  // checked by the driver
         return;
     }
     if (!is_entered) attachment->waited();
@@ -142,7 +142,7 @@ void driver_called(CUpti_CallbackId call, const CUpti_CallbackData& data) {
 // The first process of a PID namespace cannot be distinguished from its parent in any other way.
 bool is_forked = false;
 
-// Not where this thread is inside already, and nothing is thrown: CUPTI and exit handlers are C.
+// Skipped if this thread is inside already; nothing is thrown: CUPTI and exit handlers are C.
 template <typename Work>
 void inside(Work work) {
     if (is_forked || !attachment->is_ours() || is_inside) return;
@@ -150,7 +150,7 @@ void inside(Work work) {
     try {
         work();
     } catch (const std::exception&) {
-        // Only a trace that cannot be written comes here: the command sees where it stops.
+        // A trace cannot be written any more: the command sees where it ends.
     }
     is_inside = false;
 }
@@ -210,11 +210,11 @@ bool tells_of_code() {
         attachment->tell_of_code(module_driver());
         return true;
     } catch (const Error&) {
-        return false;  // of a driver that is too old: the second run says so
+        return false;  // of an old driver; reported by the second run
     }
 }
 
-// 0: it does not say.
+// 0: not given.
 int version_of_driver() {
     try {
         return static_cast<int>(driver_cuda_version(counter_driver()));
@@ -259,7 +259,7 @@ void CUPTIAPI buffer_requested(std::uint8_t** buffer, std::size_t* bytes, std::s
     constexpr std::size_t buffer_bytes = 1u << 20;  // some 5,000 kernels
     *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(8, buffer_bytes));
     *bytes = *buffer ? buffer_bytes : 0;
-    *records = 0;  // as many as there is room for
+    *records = 0;  // the most that fit
 }
 
 void CUPTIAPI buffer_completed(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t,
@@ -268,7 +268,7 @@ void CUPTIAPI buffer_completed(CUcontext, std::uint32_t, std::uint8_t* buffer, s
     std::free(buffer);
 }
 
-// In the pass that counts traffic the program runs its own code.
+// While traffic is counted the program runs its own code.
 KernelTimes* times_of(const AttachOrders& orders) {
     if (orders.pass != RunPass::traffic) return nullptr;
     times = new KernelTimes(activity_api());
@@ -291,7 +291,7 @@ void at_exit() {
 }  // namespace
 }  // namespace coalprof
 
-// The driver calls it while it starts.
+// Called by the driver when it starts.
 extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
     using namespace coalprof;
     try {
@@ -317,7 +317,7 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
     return 1;
 }
 
-// NVTX calls it at the first NVTX call of each library or program that marks ranges.
+// Called at the first NVTX call of each library or program that marks ranges.
 extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(
     coalprof::NvtxTables tables) {
     using namespace coalprof;

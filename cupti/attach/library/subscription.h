@@ -14,8 +14,7 @@
 
 namespace coalprof {
 
-// CUpti_SubscriberParams as it is from CUPTI 13.2 on: the headers that this is built with may be
-// older.
+// CUpti_SubscriberParams as of CUPTI 13.2: this build's headers may be older.
 struct SubscriberParams {
     std::size_t structSize;
     const char* subscriberName;
@@ -34,7 +33,7 @@ struct SubscriptionApi {
     CUptiResult (*get_version)(std::uint32_t*) = nullptr;
 };
 
-// `driver_version`: of CUDA that the driver offers, 13030 is 13.3; 0: not known.
+// `driver_version`: CUDA's version in the driver, 13030 is 13.3; 0: not known.
 CUptiResult subscribe_beside_others(const SubscriptionApi& api, int driver_version,
                                     CUpti_CallbackFunc callback,
                                     CUpti_SubscriberHandle* subscriber);

@@ -1,15 +1,15 @@
-// The library that is loaded before a program's own (LD_PRELOAD) to stand before NVIDIA's linker,
+// The library that is loaded before a program's own (LD_PRELOAD) to intercept NVIDIA's linker,
 // nvJitLink, which the driver knows nothing of: PTX that a program gives it to link is rewritten.
-// Programs find these functions in place of nvJitLink's, by the names that its header gives them
-// for each release of CUDA, and cuda.bindings, by which Numba and cuda.core link, by the plain
-// names, for which it looks among all libraries first (12.0 to 13.3, 2026-11).
+// Programs find these functions instead of nvJitLink's, by the names that its header gives them for
+// each release of CUDA, and cuda.bindings, by which Numba and cuda.core link, by the plain names,
+// which it searches in all libraries first (12.0 to 13.3, 2026-11).
 //
 // Code that is optimized when it is linked (LTO, Numba's default) is no PTX. It is linked three
-// times: as the program wants it, as PTX, and from that PTX rewritten, which is what the program
-// gets; where any of this fails, it gets the first.
+// times: as the program wants it, as PTX, and from that PTX rewritten, which the program gets; if
+// any of this fails, it gets the first.
 //
-// It goes into every process that the program starts: it uses the C library alone, and does nothing
-// until the library that counts asks it to.
+// It is loaded into every process that the program starts: it uses the C library alone, and does
+// nothing until the library that counts asks it to.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sys/stat.h>
@@ -32,7 +32,8 @@ enum Kind : int { ptx = 2, lto_code = 3, fat_binary = 4, any = 10 };
 
 std::atomic<coalprof::LinkerInput> replacement{nullptr};
 
-// `release`: "_13_0"; empty: by the plain name. The program has loaded one: it makes links by it.
+// `release`: "_13_0"; empty: the plain name. Calls the function of that name in NVIDIA's library,
+// which is loaded.
 template <typename... Arguments>
 int call_linker(const char* release, const char* function, Arguments... arguments) {
     char name[64];
@@ -58,7 +59,7 @@ int add(const char* release, void* link, const Input& input) {
     return call_linker(release, "AddData", link, input.kind, input.data, input.bytes, input.name);
 }
 
-// With counting in it; false: nothing was added.
+// Adds rewritten code; false: nothing was added.
 bool add_counting(const char* release, void* link, const Input& input) {
     const bool may_hold_ptx = input.kind == ptx || input.kind == fat_binary || input.kind == any;
     const coalprof::LinkerInput ask = replacement.load();
@@ -68,7 +69,7 @@ bool add_counting(const char* release, void* link, const Input& input) {
     return counting && add(release, link, {ptx, counting, bytes, input.name}) == success;
 }
 
-// A link that optimizes, and the two beside it.
+// An optimizing link, and the two additional ones.
 struct Link {
     void* theirs;
     void* to_ptx;
@@ -113,7 +114,7 @@ bool begins_with(const char* text, const char* beginning) {
     return std::strncmp(text, beginning, std::strlen(beginning)) == 0;
 }
 
-// Options of a link without optimization: others would be refused.
+// Options allowed without optimization; others would be refused.
 bool is_for_any_link(const char* option) {
     for (const char* known : {"-arch", "-maxrregcount", "-g", "-lineinfo", "-Xptxas"})
         if (begins_with(option, known)) return true;
@@ -241,7 +242,7 @@ int complete(const char* release, void* theirs) {
     return result;
 }
 
-// Whose code the program gets.
+// The link whose code the program gets.
 void* code_of(void* theirs) {
     const Link* link = link_of(theirs);
     return link && link->is_complete ? link->counting : theirs;
