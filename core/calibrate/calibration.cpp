@@ -166,7 +166,7 @@ std::string disturbance_in(std::span<const TimedProbe> launches) {
 }
 
 Calibration calibrate(KernelLauncher& launcher) {
-    const DeviceFacts facts = launcher.device();  // a context's own plans go with it
+    const DeviceFacts facts = launcher.device();  // a copy: the launcher's end with its context
     const Machine machine = machine_of(facts);
     const std::optional<Rates> prior = modelled_rates(machine);
     if (!prior)

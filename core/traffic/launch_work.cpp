@@ -28,7 +28,7 @@ double load_turns(const Plan& plan) {
     return has_loads ? std::max(1.0, registers / kept_registers) : 1;
 }
 
-// The share of all warps at each of their elements in which a lane loads.
+// The share of warps with a loading lane, over all elements.
 double loading_share(const Program& program, const Work& work, const Readings& readings) {
     const auto loads =
         static_cast<double>(std::ranges::count_if(program.instructions, [](const Instruction& one) {

@@ -190,7 +190,7 @@ constexpr Rates h200() {
     rates.sim = simulated();
     rates.sim.clock_hertz = 1.95e9;  // natural, on an H200
     rates.sim_read = read_on_gh100();
-    for (SimRates* const one : {&rates.sim, &rates.sim_read}) {  // their peaks
+    for (SimRates* const one : {&rates.sim, &rates.sim_read}) {  // by the boards' peaks
         one->dram_read_bytes_per_second *= 4814.0 / 3352.0;
         one->dram_write_bytes_per_second *= 4814.0 / 3352.0;
     }
