@@ -8,7 +8,6 @@
 #include "cli/formula_options.h"
 #include "cli/sweep_options.h"
 #include "core/explain/launch_sample.h"
-#include "core/explain/launch_warps.h"
 #include "core/machine/machine.h"
 #include "core/sweep/sweep.h"
 #include "core/text/error.h"

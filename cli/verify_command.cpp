@@ -15,7 +15,6 @@
 #include "cli/sweep_options.h"
 #include "cli/wiring.h"
 #include "core/judge/verify.h"
-#include "core/judge/verify_json.h"
 #include "core/pattern/catalog.h"
 #include "core/result/result.h"
 #include "core/run/device_backend.h"

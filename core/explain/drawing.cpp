@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "core/explain/line_map.h"
-#include "core/explain/near_reasons.h"
+#include "core/explain/near_memory.h"
 #include "core/explain/pass_map.h"
 #include "core/explain/styled_text.h"
 #include "core/text/units.h"

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/access/warp_access.h"
+#include "core/pattern/array_text.h"
 #include "core/pattern/plan.h"
 
 namespace coalprof {
@@ -111,7 +112,8 @@ struct DeclaredArray {
     std::vector<std::uint64_t> extents;  // empty: one, as long as needed
     // Its content, where its values make indices: numbers from a file, or a rule.
     std::shared_ptr<const std::vector<std::int64_t>> values;
-    enum class Rule : std::uint8_t { none, zeros, iota, random } rule = Rule::none;
+    using Rule = ArrayRule;
+    Rule rule = Rule::none;
     std::uint64_t seed = 1;
 };
 

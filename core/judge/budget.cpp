@@ -11,8 +11,7 @@
 #include <span>
 #include <utility>
 
-#include "core/judge/place.h"
-#include "core/judge/value_text.h"
+#include "core/judge/gate.h"
 #include "core/result/counter.h"
 #include "core/text/byte_source.h"
 #include "core/text/describe.h"

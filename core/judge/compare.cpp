@@ -13,9 +13,9 @@
 #include <utility>
 
 #include "core/count/transactions.h"
+#include "core/judge/gate.h"
 #include "core/judge/held_points.h"
 #include "core/judge/moved_lines.h"
-#include "core/judge/value_text.h"
 #include "core/machine/machine.h"
 #include "core/result/differ.h"
 #include "core/result/head.h"

@@ -1,6 +1,20 @@
 #include "core/judge/gate.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <sstream>
+#include <system_error>
+
+#include "core/text/byte_source.h"
+#include "core/text/error.h"
+#include "core/write/json_tree.h"
+#include "core/write/number_text.h"
+#include "core/write/source_text.h"
 
 namespace coalprof {
 
@@ -60,6 +74,102 @@ ExitCode GateReport::code() const {
     if (count(GateFinding::Kind::broken) > 0) return ExitCode::finding;
     if (count(GateFinding::Kind::missing) > 0 || !losses.empty()) return ExitCode::partial;
     return ExitCode::done;
+}
+
+namespace fs = std::filesystem;
+
+// Its line is named "faults.cu:51", its file beside it.
+GatePlace place_of(const Point& point) {
+    const std::string place = text_of(point.parameters, "line");
+    GatePlace found{.file = text_of(point.parameters, source_file_parameter)};
+    const std::size_t colon = place.rfind(':');
+    if (found.file.empty() || colon == place.npos) return {};
+    std::from_chars(place.data() + colon + 1, place.data() + place.size(), found.line);
+    return found;
+}
+
+namespace {
+
+fs::path repository_root(const fs::path& here) {
+    if (const char* workspace = std::getenv("GITHUB_WORKSPACE"); workspace && *workspace != '\0')
+        return fs::path(workspace).lexically_normal();
+    std::error_code error;
+    for (fs::path folder = here;; folder = folder.parent_path()) {
+        if (fs::exists(folder / ".git", error)) return folder;  // a file in a work tree
+        if (folder == folder.parent_path()) return here;
+    }
+}
+
+}  // namespace
+
+std::string path_in_repository(const std::string& file) {
+    std::error_code error;
+    const fs::path here = fs::current_path(error);
+    if (error) return file;
+    const fs::path whole = (here / file).lexically_normal();
+    const fs::path path = whole.lexically_relative(repository_root(here));
+    return path.empty() || *path.begin() == ".." ? fs::path(file).lexically_normal().string()
+                                                 : path.string();
+}
+
+// Each name is on one line in files that people write; the first line that quotes it counts.
+std::map<std::string, std::uint64_t> lines_of_formulas(const std::string& file) {
+    constexpr std::size_t most_bytes = 1u << 20;
+    std::map<std::string, std::uint64_t> lines;
+    std::error_code error;
+    if (!fs::is_regular_file(file, error)) return lines;
+    std::optional<std::string> whole;
+    try {
+        whole = read_whole(*open_bytes(file), most_bytes);
+    } catch (const Error&) {  // gone, or not to be read: formulas have no lines then
+    }
+    if (!whole) return lines;
+    std::istringstream text(std::move(*whole));
+    std::uint64_t number = 0;
+    for (std::string line; std::getline(text, line);) {
+        ++number;
+        for (std::size_t at = 0; (at = line.find('"', at)) != line.npos;) {
+            std::size_t end = at + 1;
+            while (end < line.size() && line[end] != '"') end += line[end] == '\\' ? 2 : 1;
+            if (end >= line.size()) break;
+            const Json word = Json::parse(line.substr(at, end + 1 - at), nullptr, false);
+            if (word.is_string()) lines.emplace(word.get<std::string>(), number);
+            at = end + 1;
+        }
+    }
+    return lines;
+}
+
+namespace {
+
+// Files may say what no counter can be: below 0.
+std::string digits_of(const NumberStyle& style, double value) {
+    return value >= 0 && value <= 1e300 ? number_text(value, style) : fmt::format("{:g}", value);
+}
+
+std::string with_unit(const NumberStyle& style, double value) {
+    const std::string digits = digits_of(style, value);
+    return style.unit.empty() ? digits : fmt::format("{} {}", digits, style.unit);
+}
+
+NumberStyle style_of(Counter counter, std::initializer_list<double> values) {
+    // A change of a few bytes must be visible.
+    if (info(counter).unit == Unit::byte && info(counter).is_integer) return {1, 0, "bytes"};
+    return style_for(info(counter), values, true);
+}
+
+}  // namespace
+
+std::string value_text(Counter counter, double value) {
+    return with_unit(style_of(counter, {value}), value);
+}
+
+std::string change_text(Counter counter, double before, double now) {
+    const NumberStyle style = style_of(counter, {before, now});
+    const std::string change =
+        before > 0 ? fmt::format(" ({:+.3g} %)", 100 * (now / before - 1)) : std::string();
+    return fmt::format("{} {} -> {}{}", key_of(counter), digits_of(style, before),
+                       with_unit(style, now), change);
 }
 
 }  // namespace coalprof

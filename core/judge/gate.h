@@ -3,12 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "core/judge/place.h"
 #include "core/result/counter.h"
 #include "core/result/result.h"
 #include "core/text/error.h"
@@ -17,6 +17,11 @@ namespace coalprof {
 
 // At most this many findings of each case are kept, the worst ones; all are counted.
 inline constexpr std::size_t most_kept_findings = 1000;
+
+struct GatePlace {
+    std::string file = {};   // as the compiler wrote it down; empty: nobody knows
+    std::uint64_t line = 0;  // 0: nobody knows
+};
 
 struct GateFinding {
     enum class Kind : std::uint8_t {
@@ -92,5 +97,19 @@ struct GateReport {
     // A finding, else partial where something was missing, else done.
     ExitCode code() const;
 };
+
+// For a line of a kernel.
+GatePlace place_of(const Point& point);
+
+// The lines of a file of formulas by their names; empty where it cannot be read any more.
+std::map<std::string, std::uint64_t> lines_of_formulas(const std::string& file);
+
+// From the root of the repository: GITHUB_WORKSPACE, else the nearest folder upwards that holds
+// .git, else the current folder. A file that lies elsewhere is called what it was.
+std::string path_in_repository(const std::string& file);
+
+std::string value_text(Counter counter, double value);
+// "load_sectors 128 -> 160 (+25 %)"
+std::string change_text(Counter counter, double before, double now);
 
 }  // namespace coalprof

@@ -1,21 +1,67 @@
 #include "core/judge/held_points.h"
 
-#include "core/judge/packed_readings.h"
+#include <cstring>
+#include <limits>
+#include <type_traits>
 
 namespace coalprof {
 namespace {
 
+template <typename T>
+void put_bytes(std::string& bytes, const T& value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    char raw[sizeof value];
+    std::memcpy(raw, &value, sizeof value);
+    bytes.append(raw, sizeof value);
+}
+
+// Moves `at` past the value.
+template <typename T>
+T take_bytes(const char*& at) {
+    T value;
+    std::memcpy(&value, at, sizeof value);
+    at += sizeof value;
+    return value;
+}
+
+enum class Packed : std::uint8_t { natural, real, unavailable };
+
 std::string packed(const Readings& readings) {
+    static_assert(counter_count <= std::numeric_limits<std::uint8_t>::max());
     std::string bytes;
-    put_readings(bytes, readings);
+    readings.each([&](Counter counter, const Reading& reading) {
+        put_bytes(bytes, counter);
+        if (const auto* natural = std::get_if<std::uint64_t>(&reading)) {
+            put_bytes(bytes, Packed::natural);
+            put_bytes(bytes, *natural);
+        } else if (const auto* real = std::get_if<double>(&reading)) {
+            put_bytes(bytes, Packed::real);
+            put_bytes(bytes, *real);
+        } else {
+            put_bytes(bytes, Packed::unavailable);
+            put_bytes(bytes, std::get<Unavailable>(reading).reason);  // it lives with the program
+        }
+    });
     bytes.shrink_to_fit();
     return bytes;
 }
 
 Readings unpacked(const std::string& bytes) {
     Readings readings;
-    const char* at = bytes.data();
-    take_readings(at, readings);
+    for (const char* at = bytes.data(); at != bytes.data() + bytes.size();) {
+        Reading& reading = readings[take_bytes<Counter>(at)];
+        switch (take_bytes<Packed>(at)) {
+            case Packed::natural:
+                reading = take_bytes<std::uint64_t>(at);
+                break;
+            case Packed::real:
+                reading = take_bytes<double>(at);
+                break;
+            case Packed::unavailable:
+                reading = Unavailable{take_bytes<std::string_view>(at)};
+                break;
+        }
+    }
     return readings;
 }
 

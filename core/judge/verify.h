@@ -89,4 +89,7 @@ class Tally : public ResultSink {
     ResultSink* points_;
 };
 
+// The whole document, ended by a newline; one finding a line.
+std::string json_document(const VerifyReport& report);
+
 }  // namespace coalprof

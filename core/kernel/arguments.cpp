@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/kernel/contents.h"
+#include "core/pattern/array_text.h"
 #include "core/program/needs.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
@@ -173,13 +174,15 @@ class Binder {
         return at < types_.size() ? kind_of_type(types_[at]) : std::nullopt;
     }
 
-    // "f32[1024]", "f32[1024]=iota", "@col.npy", "i32[1024]=@raw.bin"
     void take_array(std::size_t at, const std::string& value) {
+        const ArrayText text = read_array_text(
+            value, option_,
+            "for example x=f32[1048576], x=i32[4096]=iota, =random:SEED or =@raw.bin");
         LaunchArray array{.name = name_of(at), .base = base_of(at), .is_alone = true};
         if (value.starts_with('@')) {
             const bool is_pointer = code_.parameters[at].size_bytes == 8 && code_.is_address[at];
             ArrayFile file =
-                contents_of_file(value.substr(1), is_pointer ? kind_of(at) : std::nullopt, option_);
+                contents_of_file(text.file, is_pointer ? kind_of(at) : std::nullopt, option_);
             if (!is_pointer) {
                 take_bytes(at, *file.contents, file.size_bytes);
                 return;
@@ -190,7 +193,7 @@ class Binder {
             array.size_bytes = file.size_bytes;
             array.contents = std::move(file.contents);
         } else {
-            describe_array(array, value);
+            describe_array(array, text);
         }
         if (code_.parameters[at].size_bytes != 8)
             throw UsageError(fmt::format("{}: parameter {} is no pointer", option_, array.name));
@@ -223,31 +226,21 @@ class Binder {
                             : fmt::format("{} bytes, no whole number of them", file.size_bytes)),
             "numpy.save and numpy.ndarray.tofile write what is read here; bytes are u8[N]=@FILE");
     }
-    void describe_array(LaunchArray& array, const std::string& value) const {
-        const std::size_t open = value.find('[');
-        const std::size_t close = value.find(']', open);
-        if (close == value.npos) throw UsageError(fmt::format("{}: a ']' is missing", option_));
-        const ElementKind kind = read_element_kind(value.substr(0, open), option_);
-        const std::uint64_t elements = parse_integer(value.substr(open + 1, close - open - 1),
-                                                     option_, 1, std::uint64_t{1} << 38);
-        array.size_bytes = elements * kind.bytes;
-        const std::string rest = value.substr(close + 1);
-        if (rest.empty()) return;
-        if (!rest.starts_with('='))
-            throw UsageError(fmt::format("{}: '=' is expected after ']'", option_));
-        if (!rest.starts_with("=@")) {
-            array.contents = contents_by_rule(rest.substr(1), kind, elements, option_);
+    void describe_array(LaunchArray& array, const ArrayText& text) const {
+        const ElementKind kind = read_element_kind(text.type, option_);
+        array.size_bytes = text.elements() * kind.bytes;
+        if (text.file.empty()) {
+            if (text.has_contents())
+                array.contents = contents_by_rule(text.rule, text.seed, kind, text.elements());
             return;
         }
-        ArrayFile file =
-            contents_of_file(rest.substr(2), kind_of_type(value.substr(0, open)), option_);
+        ArrayFile file = contents_of_file(text.file, kind_of_type(text.type), option_);
         require_numbers(file, kind.bytes);
         if (file.size_bytes != array.size_bytes)
-            throw UsageError(
-                fmt::format("{}: the file holds {} elements, the array {}", option_,
-                            file.size_bytes / kind.bytes, elements),
-                fmt::format("for all of them: --arg {}={}[{}]{}", array.name, value.substr(0, open),
-                            file.size_bytes / kind.bytes, rest));
+            throw UsageError(fmt::format("{}: the file holds {} elements, the array {}", option_,
+                                         file.size_bytes / kind.bytes, text.elements()),
+                             fmt::format("for all of them: --arg {}={}[{}]=@{}", array.name,
+                                         text.type, file.size_bytes / kind.bytes, text.file));
         array.contents = std::move(file.contents);
     }
     // A structure, from a file.

@@ -218,10 +218,7 @@ std::optional<ElementKind> kind_of_type(std::string_view type) {
 }
 
 ElementKind read_element_kind(std::string_view word, std::string_view option) {
-    // "i32" as in NumPy, besides "s32".
-    const bool is_numpy = word.size() > 1 && word.front() == 'i' && is_digit(word[1]);
-    const auto type =
-        find_element_type(is_numpy ? "s" + std::string(word.substr(1)) : std::string(word));
+    const auto type = element_type_of_array(word);
     if (!type)
         throw UsageError(fmt::format("{}: '{}' is no element type", option, shown(word)),
                          "for example x=f32[1048576] or x=i32[4096]=iota");
@@ -264,16 +261,11 @@ ArrayFile contents_of_file(const std::string& path, const std::optional<ElementK
             .size_bytes = size_bytes / kind.bytes * wanted->bytes};
 }
 
-std::shared_ptr<const ArrayContents> contents_by_rule(std::string_view rule, ElementKind kind,
-                                                      std::uint64_t elements,
-                                                      std::string_view option) {
-    if (rule == "0") return std::make_shared<Zeros>();
-    if (rule == "iota") return std::make_shared<Iota>(kind);
-    if (rule == "random") return std::make_shared<Random>(kind, elements, 1);
-    if (rule.starts_with("random:"))
-        return std::make_shared<Random>(kind, elements, parse_integer(rule.substr(7), option));
-    throw UsageError(fmt::format("{}: '{}' does not say what the array holds", option, shown(rule)),
-                     "0, iota, random, random:SEED, @file.npy or @raw.bin");
+std::shared_ptr<const ArrayContents> contents_by_rule(ArrayRule rule, std::uint64_t seed,
+                                                      ElementKind kind, std::uint64_t elements) {
+    if (rule == ArrayRule::zeros) return std::make_shared<Zeros>();
+    if (rule == ArrayRule::iota) return std::make_shared<Iota>(kind);
+    return std::make_shared<Random>(kind, elements, seed);
 }
 
 }  // namespace coalprof

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/pattern/array_text.h"
 #include "core/program/launch_memory.h"
 
 namespace coalprof {
@@ -35,10 +36,8 @@ std::shared_ptr<const ArrayContents> contents_of_bytes(std::string bytes);
 ArrayFile contents_of_file(const std::string& path, const std::optional<ElementKind>& wanted,
                            std::string_view option);
 
-// "0", "iota", "random", "random:7". Random integers are below `elements`, random reals below 1.
-// Throws UsageError naming `option`.
-std::shared_ptr<const ArrayContents> contents_by_rule(std::string_view rule, ElementKind kind,
-                                                      std::uint64_t elements,
-                                                      std::string_view option);
+// Random integers are below `elements`, random reals below 1. `rule` is one.
+std::shared_ptr<const ArrayContents> contents_by_rule(ArrayRule rule, std::uint64_t seed,
+                                                      ElementKind kind, std::uint64_t elements);
 
 }  // namespace coalprof

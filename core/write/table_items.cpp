@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 
 #include "core/text/utf8.h"
 
 namespace coalprof {
 namespace {
+
+constexpr std::size_t access_counters = access_kinds.size() * access_field_count;
 
 struct FieldHeading {
     AccessField field;
@@ -43,62 +46,96 @@ struct CounterHeading {
     ItemHeading heading;
 };
 
-constexpr std::array counter_headings{
-    CounterHeading{Counter::shared_load_conflict_degree,
-                   {"shared load", "passes/req", "shared load passes/request", 10, true}},
-    CounterHeading{Counter::shared_load_wavefronts,
-                   {"shared load", "wavefronts", "shared load wavefronts", 43}},
-    CounterHeading{Counter::shared_load_conflicts,
-                   {"shared load", "conflicts", "shared load conflicts", 43}},
-    CounterHeading{Counter::shared_load_requests,
-                   {"shared load", "requests", "shared load requests", 44}},
-    CounterHeading{Counter::shared_store_conflict_degree,
-                   {"shared store", "passes/req", "shared store passes/request", 10, true}},
-    CounterHeading{Counter::shared_store_wavefronts,
-                   {"shared store", "wavefronts", "shared store wavefronts", 43}},
-    CounterHeading{Counter::shared_store_conflicts,
-                   {"shared store", "conflicts", "shared store conflicts", 43}},
-    CounterHeading{Counter::shared_store_requests,
-                   {"shared store", "requests", "shared store requests", 44}},
-    CounterHeading{Counter::shared_atomic_conflict_degree,
-                   {"shared atomic", "passes/req", "shared atomic passes/request", 22}},
-    CounterHeading{Counter::shared_atomic_wavefronts,
-                   {"shared atomic", "wavefronts", "shared atomic wavefronts", 21}},
-    CounterHeading{Counter::shared_atomic_requests,
-                   {"shared atomic", "requests", "shared atomic requests", 15, true}},
-    CounterHeading{Counter::constant_requests,
-                   {"constant", "requests", "constant requests", 15, true}},
-    CounterHeading{Counter::local_load_sectors,
-                   {"local load", "sectors", "local load sectors", 17, true}},
-    CounterHeading{Counter::local_load_requests,
-                   {"local load", "requests", "local load requests", 45}},
-    CounterHeading{Counter::local_store_sectors,
-                   {"local store", "sectors", "local store sectors", 17, true}},
-    CounterHeading{Counter::local_store_requests,
-                   {"local store", "requests", "local store requests", 45}},
-    CounterHeading{Counter::texture_sectors, {"texture", "sectors", "texture sectors", 18, true}},
-    CounterHeading{Counter::texture_hit_sectors, {"texture", "hits", "texture hit sectors", 32}},
-    CounterHeading{Counter::texture_requests, {"texture", "requests", "texture requests", 45}},
-    CounterHeading{Counter::l1_hit_sectors, {"L1 hit", "sectors", "L1 hit sectors", 32}},
-    CounterHeading{Counter::l2_read_sectors, {"L2 read", "sectors", "L2 read sectors", 30}},
-    CounterHeading{Counter::l2_read_requests, {"L2 read", "requests", "L2 read requests", 46}},
-    CounterHeading{Counter::l2_write_sectors, {"L2 write", "sectors", "L2 write sectors", 33}},
-    CounterHeading{Counter::l2_write_requests, {"L2 write", "requests", "L2 write requests", 47}},
-    CounterHeading{Counter::l2_atomic_sectors, {"L2 atomic", "sectors", "L2 atomic sectors", 35}},
-    CounterHeading{Counter::l2_atomic_requests,
-                   {"L2 atomic", "requests", "L2 atomic requests", 36}},
-    CounterHeading{Counter::l2_reduce_sectors, {"L2 reduce", "sectors", "L2 reduce sectors", 35}},
-    CounterHeading{Counter::l2_reduce_requests,
-                   {"L2 reduce", "requests", "L2 reduce requests", 36}},
-    CounterHeading{Counter::dram_read_bytes, {"DRAM read", "", "DRAM read", 31}},
-    CounterHeading{Counter::dram_write_bytes, {"DRAM write", "", "DRAM write", 34}},
-    CounterHeading{Counter::useful_bytes, {"useful", "", "useful bytes", 52}},
-    CounterHeading{Counter::duration_seconds, {"time", "", "time", 16, true}},
-    CounterHeading{Counter::bandwidth_bytes_per_second, {"", "", "bandwidth", 23, true}},
-    CounterHeading{Counter::bandwidth_share, {"% of", "ceiling", "share of the ceiling", 22, true}},
+// Counters of no kind of access, in the order of the table's columns. Words that do not stand here
+// are those of the key.
+struct HeadingRow {
+    Counter counter;
+    int importance;
+    bool never_hoisted = false;
+    std::array<std::string_view, 3> words = {};
 };
-static_assert(counter_headings.size() == counter_count - access_kinds.size() * access_field_count,
-              "a counter has no heading");
+constexpr std::array heading_rows{
+    HeadingRow{Counter::shared_load_conflict_degree,
+               10,
+               true,
+               {"shared load", "passes/req", "shared load passes/request"}},
+    HeadingRow{Counter::shared_load_wavefronts, 43},
+    HeadingRow{Counter::shared_load_conflicts, 43},
+    HeadingRow{Counter::shared_load_requests, 44},
+    HeadingRow{Counter::shared_store_conflict_degree,
+               10,
+               true,
+               {"shared store", "passes/req", "shared store passes/request"}},
+    HeadingRow{Counter::shared_store_wavefronts, 43},
+    HeadingRow{Counter::shared_store_conflicts, 43},
+    HeadingRow{Counter::shared_store_requests, 44},
+    HeadingRow{Counter::shared_atomic_conflict_degree,
+               22,
+               false,
+               {"shared atomic", "passes/req", "shared atomic passes/request"}},
+    HeadingRow{Counter::shared_atomic_wavefronts, 21},
+    HeadingRow{Counter::shared_atomic_requests, 15, true},
+    HeadingRow{Counter::constant_requests, 15, true},
+    HeadingRow{Counter::local_load_sectors, 17, true},
+    HeadingRow{Counter::local_load_requests, 45},
+    HeadingRow{Counter::local_store_sectors, 17, true},
+    HeadingRow{Counter::local_store_requests, 45},
+    HeadingRow{Counter::texture_sectors, 18, true},
+    HeadingRow{Counter::texture_hit_sectors, 32, false, {"texture", "hits", "texture hit sectors"}},
+    HeadingRow{Counter::texture_requests, 45},
+    HeadingRow{Counter::l1_hit_sectors, 32},
+    HeadingRow{Counter::l2_read_sectors, 30},
+    HeadingRow{Counter::l2_read_requests, 46},
+    HeadingRow{Counter::l2_write_sectors, 33},
+    HeadingRow{Counter::l2_write_requests, 47},
+    HeadingRow{Counter::l2_atomic_sectors, 35},
+    HeadingRow{Counter::l2_atomic_requests, 36},
+    HeadingRow{Counter::l2_reduce_sectors, 35},
+    HeadingRow{Counter::l2_reduce_requests, 36},
+    HeadingRow{Counter::dram_read_bytes, 31, false, {"DRAM read", "", "DRAM read"}},
+    HeadingRow{Counter::dram_write_bytes, 34, false, {"DRAM write", "", "DRAM write"}},
+    HeadingRow{Counter::useful_bytes, 52, false, {"useful", "", "useful bytes"}},
+    HeadingRow{Counter::duration_seconds, 16, true, {"time", "", "time"}},
+    HeadingRow{Counter::bandwidth_bytes_per_second, 23, true, {"", "", "bandwidth"}},
+    HeadingRow{Counter::bandwidth_share, 22, true, {"% of", "ceiling", "share of the ceiling"}},
+};
+constexpr int importance_without_row = 45;
+
+// "L2 read sectors" of l2_read_sectors.
+std::string phrase_of_key(Counter counter) {
+    std::string phrase(key_of(counter));
+    std::ranges::replace(phrase, '_', ' ');
+    for (const std::string_view name : {"L1", "L2", "DRAM"})
+        if (std::ranges::equal(std::string_view(phrase).substr(0, name.size()), name, {}, {},
+                               ascii_lower))
+            phrase.replace(0, name.size(), name);
+    return phrase;
+}
+
+CounterHeading counter_heading(const HeadingRow& row) {
+    static std::deque<std::string> phrases;  // views into them stay
+    std::array<std::string_view, 3> words = row.words;
+    if (words[2].empty()) {
+        words[2] = phrases.emplace_back(phrase_of_key(row.counter));
+        const std::size_t blank = std::min(words[2].rfind(' '), words[2].size());
+        words[0] = words[2].substr(0, blank);
+        words[1] = words[2].substr(std::min(blank + 1, words[2].size()));
+    }
+    return {row.counter, {words[0], words[1], words[2], row.importance, row.never_hoisted}};
+}
+
+const std::vector<CounterHeading>& counter_headings() {
+    static const std::vector<CounterHeading> all = [] {
+        std::vector<CounterHeading> made;
+        for (const HeadingRow& row : heading_rows) made.push_back(counter_heading(row));
+        for (const CounterInfo& one : all_counters().subspan(access_counters))
+            if (std::ranges::find(heading_rows, one.counter, &HeadingRow::counter) ==
+                heading_rows.end())
+                made.push_back(counter_heading({one.counter, importance_without_row}));
+        return made;
+    }();
+    return all;
+}
 
 // Shared memory's loads and stores, where each point has one of them.
 constexpr std::array merged_shared{
@@ -148,8 +185,6 @@ Kinds kinds_in(const Present& present) {
     kinds[access_kinds.size() + 1] = has(present, Counter::shared_store_wavefronts);
     return kinds;
 }
-
-constexpr std::size_t access_counters = access_kinds.size() * access_field_count;
 
 AccessKind kind_of(Counter counter) {
     return static_cast<AccessKind>(static_cast<std::size_t>(counter) / access_field_count);
@@ -337,7 +372,7 @@ bool uses_shared_memory_alone(const Point& point) {
 }
 
 std::string phrase_of(Counter counter) {
-    for (const CounterHeading& row : counter_headings)
+    for (const CounterHeading& row : counter_headings())
         if (row.counter == counter) return std::string(row.heading.phrase);
     const AccessKind kind = kind_of(counter);
     for (const FieldHeading& row : field_headings)
@@ -377,7 +412,7 @@ TableItems items_of(const ResultHead& head, const std::vector<Point>& points) {
     const bool is_of_lines = !all.are_merged && head.sweep.pattern == "kernel" &&
                              find_value(points.back().parameters, "line") && head.columns.empty();
     if (is_of_lines) add_merged_shared(all.items, present, "shared");
-    for (const CounterHeading& row : counter_headings)
+    for (const CounterHeading& row : counter_headings())
         if (has(present, row.counter) &&
             !((all.are_merged || is_of_lines) && is_shared(row.counter)))
             all.items.push_back({{row.counter}, "", &row.heading});

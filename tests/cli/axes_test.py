@@ -56,13 +56,6 @@ class Axes(Case):
         self.assertEqual(len(set(names)), 10)
         self.assertEqual(names[0], "width=64 variant=naive")
 
-    # A word more, or two where a warp stores two rows at once.
-    def test_how_far_rows_of_a_tile_are_padded_is_told(self):
-        found = self.swept("transpose", "--range", "64", "--variant", "naive,tile,padded", "--tile", "16,32")
-        self.assertEqual([p.get("tile_pitch") for p in found], [None, 16, 32, 18, 33])
-        for point in self.swept("transpose", "--range", "64", "--variant", "padded"):
-            self.assertEqual(point["tile_pitch"], 65)
-
     def test_one_tile_is_of_the_variants_that_have_one(self):
         found = self.swept("transpose", "--range", "64", "--variant", "padded,naive", "--tile",
                            "16")
@@ -207,9 +200,6 @@ class Units(Case):
         self.refuse("row", "--range", "4001B")
         self.refuse("row", "--range", "1000,4KiB")  # some with units and some without
 
-    def test_pitches_that_are_none_of_both_are_told_what_there_is(self):
-        self.assertIn("auto", self.refuse("row", "--pitch", "none,atuo").err_text)
-
     def test_types_have_the_names_that_numpy_gives_them(self):
         for theirs, ours in (("float32", "f32"), ("int8", "s8"), ("uint8", "u8"), ("float16", "f16"),
                              ("int32", "s32"), ("float64", "f64"), ("complex64", "f32x2")):
@@ -255,11 +245,6 @@ class Formulas(Case):
                          ["near", "far"])
         self.assertEqual(result["sweep"]["formula.far"], "i*2")
 
-    def test_what_does_not_fit_together_is_refused(self):
-        self.refuse("formula", "i", "i")
-        self.refuse("formula", "i", "i*2", "--name", "one")
-        self.refuse("formula", "i", "i*2", "--var", "k=1")
-
     def test_the_op_is_what_the_instructions_do(self):
         def op_of(text):
             return self.run_ok("formula", text, "--json").json["sweep"]["op"]
@@ -288,10 +273,6 @@ class Best(Case):
         self.assertEqual(verdict["best"], [{"variant": "padded", "tile": 32}])
         self.assertEqual(verdict["gain"], 32)
 
-    def test_is_told_below_the_table(self):
-        text = self.run_ok("formula", "i", "i*8", "--best", "load_sectors").out_text
-        self.assertRegex(text, r"(?m)^Best: formula i, ")
-
     # Settings that are compared have a verdict of their own, which stays in JSON.
     def test_is_the_only_verdict_where_it_is_asked_for(self):
         sweep = ["formula", "a[i*2]; a[i*2+1]", "--dlcm=ca,cg"]
@@ -304,21 +285,6 @@ class Best(Case):
     def test_of_a_counter_that_is_not_there_is_an_error(self):
         self.refuse("offset", "--best", "load_sector")
         self.refuse("offset", "--op", "load", "--best", "shared_load_wavefronts")
-
-    # L2 read requests are left out at 80 columns, unless they are what is asked for.
-    def test_stays_where_space_is_short(self):
-        def heading(*arguments):
-            return self.run_ok("offset", "--range", "0..3", "--op", "load", *arguments) \
-                .out_text.split("\nLeft out:")[0]
-        self.assertNotIn("requests", heading().split("\n\n")[1])
-        for option in ("--best", "--sort"):
-            self.assertIn("requests", heading(option, "l2_read_requests").split("\n\n")[1])
-
-    def test_sort_puts_it_first(self):
-        found = points_of(self.run_ok("stride", "--range", "1..4", "--sort",
-                                      "load_efficiency:asc", "--json"))
-        self.assertEqual([point["stride"] for point in found], [4, 3, 2, 1])
-        self.refuse("stride", "--sort", "strid")
 
     def test_columns_are_what_is_shown(self):
         command = ("stride", "--range", "1", "--columns", "load_lines")
@@ -338,41 +304,6 @@ class Best(Case):
                     self.assertEqual(json.load(file)["points"], whole)
         listed = self.run_ok("stride", "--range", "1", "--counters", "load_lines", "--json").json
         self.assertEqual(list(listed["points"][0]["predicted"]), ["load_lines"])
-
-    def test_of_a_counter_that_is_not_there_names_the_one_that_is(self):
-        for op, asked, there in (("reduce", "atomic_sectors", "reduce_"),
-                                 ("atomic", "reduce_sectors", "atomic_")):
-            ran = self.run_ok("offset", "--range", "1", "--type", "u32", "--op", op, "--counters", asked, "--json")
-            self.assertIn(there, ran.json["points"][0]["unavailable"][asked])
-
-    # Names of two settings have commas: where one ends is seen.
-    def test_of_equals_with_several_settings_tells_them_apart(self):
-        text = self.verdict_of("transpose", "--range", "64", "--variant", "tile,padded,swizzled", "--tile",
-                               "16,32", "--best", "shared_load_wavefronts")["text"]
-        self.assertEqual(text.split(":")[0].split("; or ")[:2], ["variant padded, tile 16", "variant padded, tile 32"])
-
-    def test_what_is_left_out_is_named_by_what_columns_takes(self):
-        command = ["formula", "atomic.u32: h[hash(i,256)]", "shared.atomic.u32: h[hash(i,256)]"]
-        text = self.run_ok(*command, env=harness.environment(COLUMNS="80")).out_text
-        keys = re.findall(r"[a-z0-9]+_[a-z0-9_]+", re.search(r"Left out: ([^(]*)", text)[1])
-        self.assertTrue(keys)
-        self.run_ok(*command, "--columns", ",".join(keys))
-        refused = self.refuse("stride", "--columns", "shared_load_passes_per_request")
-        self.assertIn("shared_load_conflict_degree", refused.err_text)
-
-    def test_passes_of_wide_lanes_without_conflicts_are_not_called_a_conflict_degree(self):
-        command = ["formula", "shared.load.f64: t[tid]"]
-        predicted = self.run_ok(*command, "--json").json["points"][0]["predicted"]
-        self.assertEqual(predicted["shared_load_conflicts"], 0)
-        self.assertEqual(predicted["shared_load_conflict_degree"], 2)
-        self.assertNotIn("degree", self.run_ok(*command).out_text)
-
-    def test_columns_that_are_asked_for_stay_where_all_rows_are_alike(self):
-        for command in (["formula", "a[i]", "--grid", "600", "--machine", "c2050,k80"],
-                        ["stride", "--dlcm", "ca,cg", "--range", "4"]):
-            rows = [line for line in self.run_ok(*command, "--columns", "load_sectors")
-                    .out_text.splitlines() if re.search(r"  [\d,]+$", line)]
-            self.assertEqual(len(rows), 2, rows)
 
 
 class Formats(Case):
@@ -419,12 +350,6 @@ class Formats(Case):
             self.assertEqual(names(*pattern), names(*pattern, *axes))
         self.assertTrue(names("formula", "i").startswith("name,pattern,formula_name,formula,op,type,"))
 
-    def test_markdown_has_a_row_a_point_and_as_many_cells_in_each(self):
-        lines = self.run_ok("formula", "i|1", "i", "--format", "md").out_text.splitlines()
-        rows = [line.replace("\\|", "") for line in lines if line.startswith("|")]
-        self.assertEqual(len(rows), 4)  # names, rule, two points
-        self.assertEqual(len({row.count("|") for row in rows}), 1)
-
     def test_the_title_says_what_is_not_at_its_default(self):
         def title(*arguments):
             return self.run_ok(*arguments, env=harness.environment(COLUMNS="200")) \
@@ -434,37 +359,6 @@ class Formats(Case):
         self.assertIn("dlcm cg", title("offset", "--dlcm", "cg"))
         self.assertIn("blocks of 64", title("offset", "--block", "64"))
         self.assertIn("pitch auto", title("row", "--pitch", "auto"))
-
-    def test_a_drawing_says_how_far_rows_are_padded(self):
-        # Two lanes of a bank would meet at 17 floats to a row of 16; 1000 floats go to 4096 bytes.
-        for at, elements in ((["transpose", "--at", "1024", "--variant", "padded", "--tile", "16"], 18),
-                             (["row", "--at", "1000", "--pitch", "auto"], 1024)):
-            self.assertEqual(
-                self.run_ok("explain", *at, "--json").json["sweep"]["row_pitch_elements"], elements)
-            self.assertRegex(self.run_ok("explain", *at).out_text, rf"pitch {elements} elements")
-
-    def test_a_fix_is_not_to_pad_rows_that_are_padded(self):
-        def fixes(variant):
-            accesses = self.run_ok("explain", "transpose", "--at", "1024", "--variant", variant,
-                                   "--tile", "16", "--json").json["explanation"]["accesses"]
-            return " ".join(access["mend"] for access in accesses)
-        self.assertIn("pad the rows", fixes("tile"))
-        self.assertNotIn("pad the rows", fixes("padded"))
-        self.assertIn("swizzled", fixes("padded"))
-
-    def test_so_does_a_drawing(self):
-        def heading(*arguments):
-            return self.run_ok("explain", *arguments, env=harness.environment(COLUMNS="200")) \
-                .out_text.split("\n\n")[0]
-        tile = ["transpose", "--variant", "padded", "--tile", "16", "--at", "64"]
-        self.assertIn("tile 16", heading(*tile))
-        self.assertIn("pitch 1024", heading("row", "--at", "1000", "--pitch", "1024"))
-        self.assertIn("blocks of 64", heading("offset", "--at", "1", "--block", "64"))
-        self.assertIn("blocks of 64", heading("formula", "i", "--block", "64"))
-        self.assertIn("dlcm cg", heading("offset", "--at", "1", "--dlcm", "cg"))
-        self.assertNotIn("dlcm", heading("offset", "--at", "1", "--machine", "c870"))
-        sweep = self.run_ok("explain", *tile, "--json").json["sweep"]
-        self.assertEqual((sweep["variant"], sweep["tile"]), ("padded", 16))
 
 
 if __name__ == "__main__":

@@ -234,11 +234,6 @@ class Svg(Report):
             self.assertNotIn("nan", text)
             self.assertNotIn("inf", text)
 
-    def test_of_a_sweep_is_written_by_the_sweep_itself(self):
-        with tempfile.TemporaryDirectory() as folder:
-            self.run_ok("offset", "-o", "x.svg", "-o", "x.html", "-o", "x.prom", "-q", cwd=folder)
-            self.assertEqual(sorted(os.listdir(folder)), ["x.html", "x.prom", "x.svg"])
-
     def test_draws_several_results_and_tables_do_not(self):
         with tempfile.TemporaryDirectory() as folder:
             for machine in ("h200", "c870"):
@@ -372,16 +367,6 @@ class Page(Report):
         self.assertNotEqual(run("document.querySelector('#points tbody tr').textContent"), first)
         self.assertEqual(self.browser.errors, [])
 
-    def test_shows_no_ideal_where_none_is_known(self):
-        """Machines before compute capability 7.0 have none, which is not 0."""
-        self.load(self.run_ok("stride", "--range", "1,2", "--machine", "c870,h200", "--format", "html").out)
-        self.assertEqual(self.browser.run("document.querySelectorAll('figure')[2].querySelectorAll('.ideal').length"), 2)
-
-    def test_calls_the_fastest_best_of_those_that_waste_as_many_sectors(self):
-        self.load(self.run_ok("transpose", "--range", "1024", "--format", "html").out)
-        self.assertNotIn("variant=tile", self.browser.run("document.querySelectorAll('figcaption')[1].textContent"))
-        self.assertEqual(self.browser.run("document.querySelectorAll('.legend .best').length"), 0, "bars have none")
-
     def test_holds_hostile_text(self):
         self.load(self.report(hostile(), "html").encode())
         self.assertIn("</script><script>alert(1)", self.browser.run("document.querySelector('h1').textContent"))
@@ -479,14 +464,6 @@ class Page(Report):
         ticks = run("[...document.querySelectorAll('#charts text')].map(t => t.textContent)")
         self.assertNotIn("2.5", ticks)
         self.assertEqual(self.browser.errors, [])
-
-    def test_tells_more_than_eight_series_apart(self):
-        self.load(self.run_ok("stride", "--op", "load", "--type", "u8,u16,u32,u64", "--dlcm", "ca,cg,cs", "--range", "1..4",
-                              "--format", "html").out)
-        colours = self.browser.run("[...document.querySelectorAll('.legend span i')].map(i => i.style.background)")
-        of_types = [colour for colour in colours if colour]
-        self.assertEqual(len(set(of_types)), len(of_types))
-        self.assertGreater(len(of_types), 8)
 
     def test_tells_results_apart_that_say_the_same_of_themselves(self):
         with tempfile.TemporaryDirectory() as folder:

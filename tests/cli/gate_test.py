@@ -138,25 +138,6 @@ class Compare(Files):
         told = self.check(harness.run("compare", h200, c2050, "--across", "all"), harness.FINDING)
         self.assertLessEqual(max(len(line) for line in told.out_text.splitlines()), 80)
 
-    def test_hints_lead_to_a_comparison_at_once(self):
-        base = ("stride", "--range", "1..8", "--op", "load")
-        k80 = self.sweep("a.json", *base, "--machine", "k80")
-        h200 = self.sweep("b.json", *base, "--machine", "h200")
-        other_type = self.sweep("c.json", *base, "--machine", "h200", "--type", "f64")
-        chosen = self.sweep("d.json", *base, "--machine", "h200", "--dlcm", "cg")
-        for files, given, hinted in (((k80, h200), [], "machine"), ((k80, h200), ["dlcm"], "dlcm,machine"),
-                                     ((k80, other_type), ["machine"], "machine,type"),
-                                     ((h200, chosen), [], "dlcm")):
-            with self.subTest(hinted):
-                across = [word for name in given for word in ("--across", name)]
-                refusal = self.refuse("compare", *files, *across).err_text
-                self.assertEqual(refusal.split("--across ")[-1].split()[0], hinted)
-                ran = harness.run("compare", *files, "--across", hinted)
-                self.assertNotEqual(ran.code, harness.USAGE)
-        # A modifier of one's own is a difference of its own: cg is not what an H200 does.
-        self.assertIn("--across machine,dlcm", self.refuse("compare", k80, self.sweep(
-            "e.json", *base, "--machine", "h200", "--dlcm", "cs"), "--across", "machine").err_text)
-
     def test_hints_can_be_pasted_into_a_shell(self):
         """A formula's name is anybody's text."""
         name = "it's scale.cu particles; $HOME"
@@ -244,15 +225,6 @@ class Compare(Files):
         self.assertEqual(ran.code, harness.FINDING)
         self.assertIn("::error file=set.json,line=3,", ran.out_text)
 
-    def test_refuses_words_that_nothing_is_called_by(self):
-        base = ("stride", "--range", "1..8", "--op", "load")
-        files = [self.sweep(f"{name}.json", *base, "--machine", name) for name in ("k80", "h200")]
-        self.assertIn("'machine'", self.refuse("compare", *files, "--across", "machne").err_text)
-        self.refuse("compare", files[0], files[0], "--across", "machine,machne")
-        # What these two do not differ in, or do not have, others do.
-        for name in ("op", "pitch", "carveout", "device", "repeat", "all"):
-            self.assertNotEqual(harness.run("compare", files[0], files[0], "--across", name).code, harness.USAGE)
-
     def test_refuses_a_ratio_that_lacks_its_percent(self):
         file = self.sweep("a.json", "offset", "--range", "0", "--op", "load")
         refusal = self.refuse("check", file, "--budget", "load_efficiency >= 80 if offset=0").err_text
@@ -260,20 +232,6 @@ class Compare(Files):
         self.assertEqual(corrected, "load_efficiency >= 80% if offset=0")
         for budget in (corrected, "load_efficiency >= 1", "load_sectors_per_request <= 80"):
             self.assertEqual(harness.run("check", file, "--budget", budget).code, harness.DONE)
-
-    def test_says_in_one_line_what_no_point_has(self):
-        older = self.sweep("old.json", "stride", "--range", "1..8", "--op", "load")
-        with open(older, encoding="utf-8") as file:
-            document = json.load(file)
-        for point in document["points"]:
-            point["predicted"]["load_lines"] = None
-        files = older, self.save("new.json", document)
-        for form in ("text", "md", "github"):
-            with self.subTest(form):
-                told = harness.run("compare", *files, "--format", form).out_text
-                lines = [line for line in told.splitlines() if "load_lines" in line.replace("\\", "")]
-                self.assertEqual(len(lines), 1)
-                self.assertIn("8 points", lines[0])
 
     def test_what_the_other_machine_cannot_have_is_no_loss(self):
         base = ("stride", "--range", "1..8", "--op", "load")
@@ -305,16 +263,6 @@ class Check(Files):
     def setUp(self):
         super().setUp()
         self.path = self.sweep("a.json", "offset", "--range", "0..8", "--op", "load")
-
-    def test_keeps_and_breaks(self):
-        # 32 lanes of 4 bytes: 4 sectors at offsets of 0 and 8, 5 at the seven between.
-        self.judge(self.path, "load_sectors_per_request <= 5", code=harness.DONE)
-        check = self.judge(self.path, "load_sectors_per_request <= 4", code=harness.FINDING)
-        self.assertEqual([check["budgets"][0][key] for key in ("held", "broken", "missing")], [2, 7, 0])
-
-    def test_names_the_excess_of_all_accesses(self):
-        (budget,) = self.judge(self.path, "excess <= 5%", code=harness.FINDING)["budgets"]
-        self.assertEqual({finding["counter"] for finding in budget["findings"]}, {"excess"})
 
     def test_knows_units_signs_and_conditions(self):
         for budget in ("load_efficiency >= 80%", "load_efficiency >= 0.8", "load_unique_bytes == 64MiB",
@@ -469,14 +417,6 @@ class Formats(Files):
         ran = harness.run("check", path, "--budget", "load_sectors <= 1", "--format", "junit", "-o", out)
         self.assertEqual((ran.code, ran.out), (harness.FINDING, b""))
         xml.parse(out)
-
-    def test_is_refused_by_name_where_there_is_none(self):
-        self.assertIn("junit", self.refuse("check", self.hostile(), "--budget", "load_sectors <= 1",
-                                           "--format", "junt").err_text)
-
-    def test_a_report_is_no_result(self):
-        report = harness.run("check", self.hostile(), "--budget", "load_sectors <= 1", "--json").out
-        self.assertIn("coalprof check", self.refuse("report", "-", stdin=report).err_text)
 
 
 if __name__ == "__main__":

@@ -59,15 +59,6 @@ class Lists(Case):
             self.assertNotEqual(ran.code, harness.USAGE, ran.err_text)
         self.refuse("verify", "--format", "csv")
 
-    def test_csv_is_short_for_its_format(self):
-        for arguments in (["machines"], ["occupancy"], ["offset", "--range", "0..1"],
-                          ["formula", "i"]):
-            self.assertEqual(self.run_ok(*arguments, "--csv").out,
-                             self.run_ok(*arguments, "--format", "csv").out)
-        self.refuse("offset", "--csv", "--json")
-        self.refuse("offset", "--csv", "--format", "md")
-        self.refuse("explain", "offset", "--csv")
-
     def test_every_format_has_every_row(self):
         rows = self.run_ok("machines", "--json").json["machines"]
         lines = self.run_ok("machines", "--jsonl").out_text.splitlines()
@@ -85,13 +76,6 @@ class Lists(Case):
             self.run_ok("counters", "-o", path)
             with open(path, encoding="utf-8") as file:
                 self.assertIn("counters", json.load(file))
-
-    def test_a_drawing_is_no_csv(self):
-        self.refuse("explain", "offset", "--format", "csv")
-        for suffix, begin in (("svg", "<svg "), ("html", "<!DOCTYPE html>")):
-            picture = self.run_ok("explain", "offset", "--at", "3", "--format", suffix).out_text
-            self.assertTrue(picture.startswith(begin))
-            self.assertIn("a[i + offset]", picture)
 
 
 class Counters(Case):
@@ -114,18 +98,6 @@ class Counters(Case):
             self.assertIn(word, text)
         ran = self.refuse("offset", "--counters", "gst_transactions_per_request")
         self.assertIn("store_sectors_per_request", ran.err_text)
-
-    def test_are_found_by_a_word(self):
-        keys = {row["key"] for row in self.run_ok("counters", "conflict_deg", "--json").json["counters"]}
-        self.assertEqual(keys, {f"shared_{op}_conflict_degree" for op in ("load", "store", "atomic")})
-        self.assertEqual(self.run_ok("counters", "CONFLICT_DEG").out_text.count("_conflict_degree"), 3)
-        self.refuse("counters", "nothing-like-it")
-
-    def test_are_suggested_by_a_part_of_their_key(self):
-        for part, key in (("conflict_degree", "shared_store_conflict_degree"),
-                          ("bank_conflicts", "shared_load_conflicts"), ("hit", "l1_hit_sectors")):
-            ran = self.refuse("transpose", "--variant", "tile", "--columns", part)
-            self.assertIn(key, ran.err_text)
 
 
 class Machines(Case):
@@ -150,11 +122,6 @@ class Machines(Case):
         self.assertEqual(rules["9.0"]["l2_fill_bytes"], 64)
         self.assertIn(228, rules["9.0"]["split_shared_kib"])
         self.assertEqual(len(rules["9.0"]["split_shared_kib"]), len(rules["9.0"]["split_l1_kib"]))
-
-    def test_fit_a_terminal(self):
-        text = self.run_ok("machines").out_text
-        self.assertIn("L2 1.25 MiB", text)  # 1,310,720 bytes
-        self.assertLessEqual(max(map(len, text.splitlines())), 80)
 
     # Whether the data fit in L2 decides whether the bandwidth is that of device memory.
     def test_an_l2_of_unknown_size_is_not_one_of_none(self):

@@ -37,22 +37,6 @@ class Help(Case):
                 for line in re.sub(r"\n {6}", " ", examples[1].strip()).splitlines():
                     self.assertRegex(line, rf"coalprof (explain )?{command}\b")
 
-    def test_lists_every_pattern_of_the_catalog(self):
-        patterns = self.run_ok("patterns", "--json").json["patterns"]
-        help_text = self.run_ok("--help").out_text
-        self.assertGreaterEqual(len(patterns), 11)
-        for pattern in patterns:
-            self.assertRegex(help_text, rf"(?m)^  {re.escape(pattern['name'])} ")
-
-    def test_of_every_command_names_the_command(self):
-        listed = re.findall(r"(?m)^  ([a-z][a-z-]*) {2,}\S", self.run_ok("--help").out_text)
-        self.assertIn("warps", listed)
-        for command in listed:
-            with self.subTest(command):
-                ran = self.run_ok(command, "--help")
-                self.assertIn(f"coalprof {command}", ran.out_text)
-                self.assertEqual(ran.err, b"")
-
     def test_of_a_command_is_what_help_and_its_name_print(self):
         for command in ("offset", "formula", "help", "doctor"):
             with self.subTest(command):
@@ -78,14 +62,6 @@ class Help(Case):
             with self.subTest(arguments):
                 for line in self.run_ok(*arguments, "--help").out_text.splitlines():
                     self.assertLessEqual(len(line), 80, line)
-
-    def test_of_warps_shows_what_a_line_is(self):
-        self.assertIn("NAME OP WIDTH A0 A1 ... A31", self.run_ok("warps", "--help").out_text)
-
-    def test_tells_the_sets_of_counters_apart(self):
-        text = " ".join(self.run_ok("offset", "--help").out_text.split())
-        for part in ("basic: ", "memory: ", "all: ", "none: "):
-            self.assertIn(part, text)
 
 
 class MistypedWords(Case):
@@ -176,12 +152,6 @@ class WrongCommandLines(Case):
                          "     ^\n"
                          "hint: ranges look like 0..32, 0..128:4, 1..1024*2 or 1,2,4\n")
 
-    def test_are_answered_at_once_whatever_the_count(self):
-        # A count comes first, never a loop: these would take years.
-        for text in ("0..18446744073709551615", "1..9223372036854775807", "0..1000000000000"):
-            with self.subTest(text):
-                self.refuse("offset", "--range", text, timeout=60)
-
     def test_cut_long_values_and_strip_control_bytes(self):
         ran = self.refuse("offset", "--range", "\x1b[31m" + "9" * 5000 + "\x07")
         self.assertNotIn("\x1b", ran.err_text)
@@ -236,12 +206,6 @@ class WithoutAGpu(Case):
                 self.refuse(*arguments, code=harness.ENVIRONMENT)
 
 
-class TwoPatterns(Case):
-    def test_are_shown_the_ways_to_compare(self):
-        refused = self.refuse("aos", "soa", "--range", "12").err_text
-        self.assertIn("coalprof formula", refused)
-        self.assertIn("compare", refused)
-
 
 class ImpossibleLaunches(Case):
     LAUNCH = ("offset", "--range", "0,1", "--machine", "c870,c1060,h200", "--type", "f64")
@@ -271,14 +235,6 @@ class ImpossibleLaunches(Case):
             with self.subTest(output):
                 self.assertIn(self.WARNING, self.run_ok(*self.LAUNCH, *output).err_text)
                 self.assertEqual(self.run_ok(*self.LAUNCH, *output, "-q").err, b"")
-
-    def test_are_told_up_to_ten_of_them(self):
-        machines = "1.0,1.1,1.2,1.3,2.0,2.1,3.0,3.2,3.5,3.7,5.0,5.2"  # none adds f64 atomically
-        told = self.run_ok("offset", "--op", "atomic", "--type", "f64", "--range", "0", "--machine",
-                           machines, "--format", "csv").err_text.splitlines()
-        told = [line for line in told if "the model answers alone" not in line]
-        self.assertEqual(sum("W-IMPOSSIBLE" in line for line in told), 10)
-        self.assertEqual(told[10:], ["coalprof: 2 more warnings"])
 
 
 class Words(Case):
@@ -320,9 +276,6 @@ class Words(Case):
         self.assertEqual(self.run_ok("occupancy", "-m", "h200,h200").out,
                          self.run_ok("occupancy", "-m", "h200").out)
 
-    def test_that_name_a_command_before_another_are_no_options(self):
-        self.assertIn("Did you mean 'offset'?", self.refuse("ofset", "explain").err_text)
-
     def test_without_a_value_get_our_sentence(self):
         for option in ("--range", "--size", "--block="):
             with self.subTest(option):
@@ -337,12 +290,6 @@ class Words(Case):
             with self.subTest(arguments):
                 self.assertIn(f"Did you mean '{meant}'?", self.refuse(*arguments).err_text)
 
-    def test_that_are_given_twice_or_too_much_get_our_sentence(self):
-        self.assertIn("--size: given more than once",
-                      self.refuse("offset", "--size", "4MiB", "--size", "8MiB").err_text)
-        self.assertIn("--json: it is given without a value",
-                      self.refuse("offset", "--json=x").err_text)
-
     def test_that_cuda_writes_otherwise_lead_to_what_is_written_here(self):
         for command, fix in ((("row", "--size", "256", "MiB"), "--size 256MiB"),
                              (("row", "-Xptxas", "-dlcm=cg"), "--dlcm cg"),
@@ -354,11 +301,6 @@ class Words(Case):
                 ran = harness.run(*command)
                 self.assertNotEqual(ran.code, harness.DONE)
                 self.assertIn(fix, ran.err_text)
-
-    def test_of_a_drawing_take_one_machine(self):
-        refusal = self.refuse("explain", "row", "--machine", "k80,h200").err_text
-        self.assertIn("--machine", refusal)
-        self.assertIn("one value", refusal)
 
     def test_of_grids_have_a_way_out_that_can_be_typed(self):
         refused = self.refuse("row", "--grid", "67108", "--block", "1000").err_text
@@ -441,17 +383,8 @@ class Words(Case):
                 self.assertIn(f"{short} and --format {wanted}", ran.err_text)
         self.run_ok("offset", "--range", "1", "--json", "--format", "json")
 
-    def test_are_corrected_to_the_machine_that_begins_alike(self):
-        self.assertIn("Did you mean '9.0'?", self.refuse("offset", "--machine", "9.1").err_text)
-        several = self.refuse("offset", "--machine", "xavie").err_text
-        self.assertIn("xavier or xavier-nx", several)
-
 
 class Explain(Case):
-    def test_names_its_own_option(self):
-        self.assertIn("--at x: expected an integer",
-                      self.refuse("explain", "offset", "--at", "x").err_text)
-
     def test_takes_no_list(self):
         for option, value in (("--dlcm", "ca,cg"), ("--dscm", "wb,cg"), ("--carveout", "0,100"),
                               ("--l2-fetch", "32,64"), ("--alloc", "device,managed"), ("--path", "ld,ldg"),
@@ -495,17 +428,6 @@ class Explain(Case):
         self.assertIn("Did you mean 'json'?",
                       self.refuse("explain", "offset", "--format", "jason").err_text)
 
-    def test_numbers_lines_from_the_start_of_the_array(self):
-        # a[100] is at byte 400, in the line that begins at 384 = 3 * 128.
-        drawn = self.run_ok("explain", "offset", "--at", "100", "--op", "load").out_text
-        self.assertIn("    3   384  ", drawn)
-
-    def test_counts_warps_without_work_apart(self):
-        drawn = self.run_ok("explain", "formula", "i if i < 5").out_text
-        self.assertIn("32,767 of the 32,768 warps have no lane to serve. This one is the other.",
-                      " ".join(drawn.split()))
-        self.assertNotIn("whole launch", drawn)
-
     def test_draws_the_costliest_value_of_a_sweep(self):
         # Strides of 8 floats and more touch 28 sectors too many per request, that of 32 in most lines.
         self.assertEqual(self.run_ok("explain", "stride", "--json").json["sweep"]["value"], 32)
@@ -525,11 +447,6 @@ class Explain(Case):
         self.assertEqual(" ".join(half.split()).count("256 of the 512 bytes"), 2)
         self.assertEqual(other.split("load of b")[0].count("other loads"), 0)
 
-    def test_options_of_another_pattern_are_said_to_be(self):
-        ran = self.refuse("stride", "--pitch", "4")
-        self.assertIn("`row`", ran.err_text)
-        self.assertNotIn("Did you mean", ran.err_text)
-
     def test_formats_of_budget_reports_lead_to_check(self):
         for name in ("github", "junit", "sarif"):
             self.assertIn(f"--format {name}`", self.refuse("offset", "--format", name).err_text)
@@ -538,24 +455,6 @@ class Explain(Case):
         for command in ("explain", "machines", "occupancy"):
             self.assertNotIn("openmetrics", self.run_ok(command, "--help").out_text)
         self.assertNotIn(",...", self.run_ok("explain", "--help").out_text)
-
-    def test_says_where_times_tell_nothing_of_memory(self):
-        told = "Too short to time"
-        small = " ".join(
-            self.run_ok("offset", "--range", "0,1", "--size", "4MiB").out_text.split())
-        self.assertIn(told, small)
-        large = self.run_ok("offset", "--range", "0,1", "--size", "1GiB").out_text
-        self.assertNotIn(told, " ".join(large.split()))
-
-    def test_gives_the_range_of_what_old_machines_choose(self):
-        # Random words of 128 lie in several banks of 16, wanted by several lanes each.
-        text = " ".join(self.run_ok("shared-random", "--range", "512,2048", "--machine", "c870").out_text.split())
-        self.assertRegex(text, r"n/a shared load wavefronts[^:]*: [0-9,]+ to [0-9,]+ ")
-
-    def test_counts_one_warp_in_the_singular(self):
-        drawn = self.run_ok("explain", "offset", "--size", "128").out_text
-        self.assertIn("This warp is the whole launch.", drawn)
-        self.assertNotIn("All 1 warps", drawn)
 
 
 class Results(Case):
@@ -582,17 +481,6 @@ class Results(Case):
         self.assertIn("n/a  load tag wavefronts: ", rows)
         self.assertNotIn("says why", rows)
 
-    def test_with_no_counters_are_the_predictions(self):
-        wanted = self.run_ok("offset", "--range", "1", "--json").json["points"]
-        self.assertEqual(self.run_ok("offset", "--range", "1", "--counters", "none",
-                                     "--json").json["points"], wanted)
-
-    def test_of_one_warp_are_not_said_to_share_lines(self):
-        point = self.run_ok("offset", "--range", "1", "--size", "128", "--op", "load",
-                            "--json").json["points"][0]
-        self.assertEqual(point["predicted"]["l2_read_sectors"], 5)
-        self.assertNotIn("share", " ".join(point["unavailable"].values()))
-
 
 class Sizes(Case):
     def test_beyond_what_can_be_walked_are_refused_at_once(self):
@@ -608,12 +496,6 @@ class Sizes(Case):
 
     def test_that_repeat_are_summed_however_large(self):
         self.run_ok("offset", "--range", "1", "--size", "4096TiB", timeout=60)
-
-    def test_are_echoed_as_typed(self):
-        for typed in ("2", "0.001953125KiB"):
-            with self.subTest(typed):
-                ran = self.refuse("offset", "--type", "f64", "--size", typed)
-                self.assertIn(f"--size {typed}: smaller than one f64", ran.err_text)
 
 
 if __name__ == "__main__":

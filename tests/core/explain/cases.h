@@ -11,7 +11,7 @@
 
 #include "core/count/coalescer.h"
 #include "core/explain/drawing.h"
-#include "core/explain/launch_warps.h"
+#include "core/explain/launch_sample.h"
 #include "core/explain/reasons.h"
 #include "core/machine/machine.h"
 #include "core/pattern/catalog.h"

@@ -13,7 +13,6 @@
 #include "core/explain/cases.h"
 #include "core/explain/drawing.h"
 #include "core/explain/naive.h"
-#include "core/explain/near_reasons.h"
 #include "fewer_cases.h"
 
 namespace coalprof {

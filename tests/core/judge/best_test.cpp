@@ -223,16 +223,6 @@ TEST(Best, measured_times_are_alike_within_a_hundredth) {
     EXPECT_EQ(alike(1.02), 1u);
 }
 
-// 12 and 12 behind 4: neither of the two is worse than the other.
-TEST(Best, equals_behind_the_best_are_not_ranked_among_themselves) {
-    const std::string text = best_of({point_of({{"stride", 3}}, 12), point_of({{"stride", 1}}, 4),
-                                      point_of({{"stride", 5}}, 12)},
-                                     Counter::load_sectors)
-                                 .text;
-    EXPECT_NE(text.find("stride 3 and stride 5: 12"), std::string::npos) << text;
-    EXPECT_EQ(text.find("worst"), std::string::npos) << text;
-}
-
 // What a point that failed would have had is not known.
 TEST(Best, a_first_point_that_failed_refuses_no_counter) {
     Point failed;
@@ -242,19 +232,6 @@ TEST(Best, a_first_point_that_failed_refuses_no_counter) {
     EXPECT_NE(best_of({failed, point_of({{"stride", 2}}, 8)}, Counter::load_sectors)
                   .text.find("only stride 2"),
               std::string::npos);
-}
-
-TEST(Best, of_many_without_a_number_some_are_named_and_the_others_counted) {
-    std::vector<Point> points{point_of({{"stride", 1}}, 5)};
-    for (std::int64_t stride = 2; stride < 9; ++stride) {
-        Point& unknown = points.emplace_back();
-        unknown.parameters = {{"stride", stride}};
-        unknown.predicted[Counter::load_sectors] = Unavailable{"for a reason"};
-    }
-    const std::string text = best_of(points, Counter::load_sectors).text;
-    EXPECT_NE(text.find("stride 5 has no"), std::string::npos) << text;
-    EXPECT_EQ(text.find("stride 6"), std::string::npos) << text;
-    EXPECT_NE(text.find("3 more have none"), std::string::npos) << text;
 }
 
 std::vector<std::uint64_t> sorted_by(const std::string& key, std::vector<Point> points) {

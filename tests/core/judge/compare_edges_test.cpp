@@ -149,32 +149,11 @@ TEST(Comparison, finds_hits_neither_better_nor_worse) {
                       "changed ");
 }
 
-TEST(Comparison, tells_the_greatest_improvement_first) {
-    const Side before{
-        {predicted(Counter::load_sectors, 100, "a"), predicted(Counter::load_sectors, 100, "b")}};
-    const Side now{
-        {predicted(Counter::load_sectors, 50, "a"), predicted(Counter::load_sectors, 1, "b")}};
-    const GateReport report = compare(before, now);
-    EXPECT_EQ(report.cases.at(0).findings().at(0).point, "b");
-}
-
 TEST(Comparison, of_a_part_is_not_complete) {
     const std::vector<Point> points{predicted(Counter::load_sectors, 1)};
     EXPECT_EQ(compare({points}, {points}).code(), ExitCode::done);
     EXPECT_EQ(compare({points, Status::interrupted}, {points}).code(), ExitCode::partial);
     EXPECT_EQ(compare({points}, {points, Status::interrupted}).code(), ExitCode::partial);
-}
-
-TEST(Comparison, names_ten_of_the_points_that_are_gone) {
-    const auto losses = [](std::size_t gone) {
-        Side before;
-        for (std::size_t i = 0; i <= gone; ++i)
-            before.points.push_back(predicted(Counter::load_sectors, 1, "p" + std::to_string(i)));
-        return compare(before, {{before.points[0]}}).losses.at(0);
-    };
-    EXPECT_THAT(losses(10), HasSubstr("p10"));
-    EXPECT_EQ(losses(10).find("..."), std::string::npos);
-    EXPECT_THAT(losses(11), HasSubstr("..."));
 }
 
 // Two points of one name, in another place now: each is held against one of its own.

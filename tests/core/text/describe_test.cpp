@@ -39,22 +39,9 @@ TEST(Describe, a_usage_error_has_a_sentence_a_text_a_caret_and_a_hint) {
               "hint: ranges look like 0..32, 0..128:4, 1..1024*2 or 1,2,4\n");
 }
 
-TEST(Describe, what_an_error_does_not_have_takes_no_line) {
-    EXPECT_EQ(describe(Error("cannot open a.txt: no such file")),
-              "coalprof: cannot open a.txt: no such file\n");
-    EXPECT_EQ(describe(UsageError("a pattern is missing")), "coalprof: a pattern is missing\n");
-    EXPECT_EQ(describe(UsageError("no", "abc", UsageError::no_caret, "")), "coalprof: no\n  abc\n");
-    EXPECT_EQ(describe(UsageError("no", "", 0, "do")), "coalprof: no\nhint: do\n");
-}
-
 TEST(Describe, no_control_byte_of_a_sentence_reaches_the_terminal) {
     EXPECT_EQ(describe(UsageError("a\nb\x1b[2J", "", 0, "c\x07")),
               "coalprof: a\\x0ab\\x1b[2J\nhint: c\\x07\n");
-}
-
-TEST(Describe, a_caret_stands_behind_the_text_where_the_end_is_what_is_wrong) {
-    EXPECT_EQ(describe(UsageError("no", "0..", 3, "")), "coalprof: no\n  0..\n     ^\n");
-    EXPECT_EQ(describe(UsageError("no", "0..", 99, "")), "coalprof: no\n  0..\n     ^\n");
 }
 
 TEST(Describe, a_caret_counts_columns_and_not_bytes) {
@@ -126,12 +113,6 @@ TEST(Shown, cuts_longer_text_to_80_columns_with_dots) {
     for (int i = 0; i < 60; ++i) wide += "\u4e2d";
     for (int i = 0; i < 38; ++i) kept += "\u4e2d";
     EXPECT_EQ(shown(wide), kept + "...");
-}
-
-TEST(Shown, marks_without_width_are_cut_too) {
-    std::string text = "a";
-    for (int i = 0; i < 5000; ++i) text += "\u0301";
-    EXPECT_LT(shown(text).size(), 200u);
 }
 
 TEST(Shown, controls_are_escaped) {

@@ -34,10 +34,6 @@ TEST(Number, reads_the_largest_integer_and_no_larger) {
     }
 }
 
-TEST(Number, leading_zeros_change_nothing) {
-    EXPECT_EQ(read_integer("0000000000000000000000000000007").value, 7u);
-}
-
 TEST(Number, an_address_is_decimal_or_hexadecimal_after_0x) {
     EXPECT_EQ(read_address("4096").value, 4096u);
     EXPECT_EQ(read_address("0x7fAb00001000").value, 0x7FAB'0000'1000u);
@@ -55,22 +51,6 @@ TEST(Number, an_option_takes_an_integer_within_its_bounds) {
     EXPECT_EQ(parse_integer("1024", "--block", 1, 1024), 1024u);
     EXPECT_EQ(parse_integer("0", "--seed"), 0u);
     EXPECT_EQ(parse_integer("18446744073709551615", "--seed"), largest_integer);
-}
-
-TEST(Number, an_option_outside_its_bounds_is_told_the_bounds) {
-    EXPECT_EQ(refusal([] { parse_integer("0", "--block", 1, 1024); }),
-              "coalprof: --block 0: expected an integer from 1 to 1024\n"
-              "  0\n"
-              "  ^\n");
-    EXPECT_EQ(refusal([] { parse_integer("99999999999999999999", "--block", 1, 1024); }),
-              "coalprof: --block 99999999999999999999: expected an integer from 1 to 1024\n"
-              "  99999999999999999999\n"
-              "  ^\n");
-    EXPECT_EQ(refusal([] { parse_integer("18446744073709551616", "--seed"); }),
-              "coalprof: --seed 18446744073709551616: the largest integer is "
-              "18446744073709551615\n"
-              "  18446744073709551616\n"
-              "  ^\n");
 }
 
 TEST(Number, an_option_that_is_no_integer_is_shown_where) {

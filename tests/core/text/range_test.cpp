@@ -21,17 +21,6 @@ std::string refused(std::string_view text) {
 
 constexpr const char* hint = "hint: ranges look like 0..32, 0..128:4, 1..1024*2 or 1,2,4\n";
 
-TEST(Range, includes_both_ends) {
-    EXPECT_THAT(values_of("0..4"), ElementsAre(0, 1, 2, 3, 4));
-    EXPECT_EQ(parse_range("0..32").count(), 33u);
-    EXPECT_THAT(values_of("5..5"), ElementsAre(5));
-}
-
-TEST(Range, a_single_value_is_a_range) {
-    EXPECT_THAT(values_of("7"), ElementsAre(7));
-    EXPECT_THAT(values_of("18446744073709551615"), ElementsAre(largest_integer));
-}
-
 TEST(Range, steps_and_stops_at_or_before_the_end) {
     EXPECT_THAT(values_of("0..16:4"), ElementsAre(0, 4, 8, 12, 16));
     EXPECT_THAT(values_of("0..10:4"), ElementsAre(0, 4, 8));
@@ -59,8 +48,6 @@ TEST(Range, gives_each_value_once_where_it_came_first) {
     EXPECT_THAT(values_of("0..4,2..8:2"), ElementsAre(0, 1, 2, 3, 4, 6, 8));
 }
 
-TEST(Range, remembers_what_was_typed) { EXPECT_EQ(parse_range("0..4,8").text(), "0..4,8"); }
-
 TEST(Range, reaches_the_largest_integer_without_wrapping) {
     // The value after the last would be beyond 64 bits: it must be neither counted nor computed.
     EXPECT_THAT(values_of("18446744073709551614..18446744073709551615"),
@@ -77,21 +64,6 @@ TEST(Range, counts_as_many_values_as_it_gives) {
     for (const std::string_view text : {"0..0", "0..99999", "7..1000:13", "2..5000*7",
                                         "0..100:7,3..3,9..81*3", "10..19:3", "10..18:4"})
         EXPECT_EQ(parse_range(text).count(), values_of(text).size()) << text;
-}
-
-TEST(Range, a_missing_end_is_shown_with_caret_and_hint) {
-    EXPECT_EQ(refused("0..x"),
-              std::string("coalprof: --range 0..x: expected an integer after '..'\n"
-                          "  0..x\n"
-                          "     ^\n") +
-                  hint);
-}
-
-TEST(Range, the_option_is_named_as_the_caller_says) {
-    EXPECT_THAT(refusal([] { parse_range("0..x", "--var k="); }),
-                HasSubstr("coalprof: --var k=0..x: expected an integer after '..'\n  0..x\n"));
-    EXPECT_THAT(refusal([] { parse_range("", "--stride"); }),
-                HasSubstr("coalprof: --stride: a range needs a value\nhint: "));
 }
 
 struct Refusal {
@@ -189,13 +161,6 @@ TEST(Range, an_enormous_range_is_refused_with_its_count) {
     EXPECT_THAT(refused("1..1000000000000:3"), HasSubstr(": 333333333334 points,"));
     EXPECT_THAT(refused("0..99999,5"), HasSubstr(": 100001 points,"));
     EXPECT_EQ(refused("0..99999"), "(accepted)");
-}
-
-TEST(Range, a_count_beyond_64_bits_is_refused_too) {
-    EXPECT_THAT(refused("0..18446744073709551615"),
-                HasSubstr("18446744073709551615 points or more, and"));
-    EXPECT_THAT(refused("1..18446744073709551615,0..18446744073709551614"),
-                HasSubstr("18446744073709551615 points or more, and"));
 }
 
 TEST(Range, a_long_text_is_read_in_one_pass_and_echoed_cut) {

@@ -46,13 +46,6 @@ TEST(Suggest, the_beginning_of_one_word_only_is_understood) {
     EXPECT_FALSE(nearest("--dlcm", options));  // begins both
 }
 
-TEST(Suggest, of_two_words_the_nearer_wins) {
-    constexpr std::array<std::string_view, 3> ops{"shared_load", "shared_store", "store"};
-    EXPECT_EQ(nearest("sharedload", ops), "shared_load");
-    EXPECT_EQ(nearest("stroe", ops), "store");
-    EXPECT_EQ(nearest("shared_stor", ops), "shared_store");
-}
-
 TEST(Suggest, what_is_far_from_everything_has_no_answer) {
     for (const std::string_view word : {"", "x", "banana", "xyz", "transistor_radio", "rw0"})
         EXPECT_EQ(near(word), "(none)") << word;
@@ -61,22 +54,6 @@ TEST(Suggest, what_is_far_from_everything_has_no_answer) {
 
 TEST(Suggest, a_word_of_a_megabyte_costs_nothing) {
     EXPECT_EQ(near(std::string(1'000'000, 'o')), "(none)");
-}
-
-TEST(Suggest, the_sentence_names_the_kind_the_word_and_the_nearest) {
-    EXPECT_EQ(unknown_word("pattern", "stirde", patterns),
-              "unknown pattern 'stirde'. Did you mean 'stride'?");
-}
-
-TEST(Suggest, with_nothing_near_a_short_list_is_given) {
-    constexpr std::array<std::string_view, 3> ops{"load", "store", "atomic"};
-    EXPECT_EQ(unknown_word("op", "jump", ops), "unknown op 'jump': choose load, store or atomic");
-    EXPECT_EQ(unknown_word("pattern", "banana", patterns), "unknown pattern 'banana'");
-}
-
-TEST(Suggest, the_word_is_echoed_cut_and_without_control_bytes) {
-    EXPECT_EQ(unknown_word("pattern", "a\x1b[31mb", {}), "unknown pattern 'a\\x1b[31mb'");
-    EXPECT_LT(unknown_word("pattern", std::string(5000, 'q'), patterns).size(), 110u);
 }
 
 }  // namespace

@@ -16,15 +16,6 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string refusal_of_format(std::string_view name) {
-    try {
-        find_format(name);
-    } catch (const UsageError& error) {
-        return std::string(error.what()) + " | " + error.hint();
-    }
-    return "not refused";
-}
-
 std::string refusal_of_path(std::string_view path) {
     try {
         format_of_path(path);
@@ -70,11 +61,6 @@ TEST(Formats, are_found_by_name) {
     for (const Format& format : all_formats())
         EXPECT_EQ(find_format(format.name).name, format.name);
     EXPECT_EQ(default_format().name, "table");
-}
-
-TEST(Formats, a_mistyped_name_is_answered_with_the_nearest) {
-    EXPECT_THAT(refusal_of_format("jsno"), HasSubstr("Did you mean 'json'?"));
-    EXPECT_THAT(refusal_of_format("foo"), HasSubstr("svg and html"));
 }
 
 TEST(Formats, the_case_of_a_suffix_does_not_matter) {

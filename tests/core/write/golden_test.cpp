@@ -7,7 +7,7 @@
 #include <sstream>
 #include <utility>
 
-#include "core/judge/verify_json.h"
+#include "core/judge/verify.h"
 #include "core/write/page.h"
 #include "core/write/synthetic.h"
 #include "test_data.h"

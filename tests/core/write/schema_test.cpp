@@ -2,6 +2,7 @@
 // against the schema by the tests of the command line.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -13,12 +14,43 @@
 namespace coalprof {
 namespace {
 
+std::string docs_file(const char* name) { return test_data_folder() + "/../../docs/" + name; }
+
+std::string text_of_file(const std::string& path) {
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+}
+
+bool updates_docs() { return std::getenv("COALPROF_UPDATE_DOCS") != nullptr; }
+
 nlohmann::json schema() {
-    std::ifstream stream(test_data_folder() + "/../../docs/coalprof.schema.json");
-    return nlohmann::json::parse(stream);
+    return nlohmann::json::parse(text_of_file(docs_file("coalprof.schema.json")));
+}
+
+// As the schema writes them down.
+std::string list_of_keys() {
+    std::string lines = "\n       ";
+    std::size_t columns = 7;
+    for (const CounterInfo& counter : all_counters()) {
+        const std::string item = " \"" + std::string(counter.key) + "\",";
+        columns += item.size();
+        if (columns > 110) {
+            lines += "\n       ";
+            columns = 7 + item.size();
+        }
+        lines += item;
+    }
+    return lines.substr(0, lines.size() - 1) + "\n      ]";
 }
 
 TEST(Schema, lists_exactly_the_counters_in_their_order) {
+    const std::string path = docs_file("coalprof.schema.json");
+    if (std::string text = text_of_file(path); updates_docs()) {
+        const std::size_t begin = text.find('[', text.find("\"Every key there is"));
+        text.replace(begin + 1, text.find(']', begin) - begin, list_of_keys());
+        std::ofstream(path) << text;
+    }
     nlohmann::json keys = nlohmann::json::array();
     for (const CounterInfo& counter : all_counters()) keys.push_back(counter.key);
     EXPECT_EQ(schema()["$defs"]["counter"]["enum"], keys);
@@ -32,13 +64,24 @@ std::string key_in_guide(const CounterInfo& counter) {
     return "OP" + key.substr(key.find('_'));
 }
 
+// A counter that is missing there gets a row behind that of the counter before it.
 TEST(Guide, explains_every_counter) {
-    std::ifstream stream(test_data_folder() + "/../../docs/counters.md");
-    std::ostringstream guide;
-    guide << stream.rdbuf();
-    for (const CounterInfo& counter : all_counters())
-        EXPECT_NE(guide.str().find('`' + key_in_guide(counter) + '`'), std::string::npos)
-            << counter.key;
+    const std::string path = docs_file("counters.md");
+    std::string guide = text_of_file(path);
+    std::string before;
+    for (const CounterInfo& counter : all_counters()) {
+        const std::string mark = '`' + key_in_guide(counter) + '`';
+        if (guide.find(mark) == guide.npos && updates_docs()) {
+            std::size_t row = guide.find(before);
+            while (guide.compare(guide.rfind('\n', row) + 1, 3, "| `") != 0)
+                row = guide.find(before, row + 1);
+            guide.insert(guide.find('\n', row) + 1,
+                         "| " + mark + " | " + std::string(counter.meaning) + " |\n");
+        }
+        EXPECT_NE(guide.find(mark), guide.npos) << counter.key;
+        before = mark;
+    }
+    if (updates_docs()) std::ofstream(path) << guide;
 }
 
 TEST(Schema, readings_hold_nothing_but_counters) {

@@ -77,12 +77,6 @@ TEST(SweepSummary, of_what_does_not_vary_says_how_far_from_the_ideal_it_is) {
               "All rows cost 8 times the sectors of the ideal.");
 }
 
-TEST(SweepSummary, of_names_says_which_cost_most) {
-    EXPECT_EQ(summary_of({point_of({{"variant", "naive"}}, 32), point_of({{"variant", "tile"}}, 4),
-                          point_of({{"variant", "padded"}}, 4)}),
-              "naive costs 8 times as many sectors as tile, padded.");
-}
-
 // Rows of 4,028 bytes and of 4,000 need different numbers of sectors, and waste different shares.
 TEST(SweepSummary, of_different_work_compares_with_the_ideal_of_each) {
     EXPECT_EQ(
@@ -114,13 +108,6 @@ TEST(SweepSummary, of_two_axes_says_what_holds_for_each) {
     }
     EXPECT_EQ(summary_of(points),
               "Offsets that are no multiple of 8 cost 25 % more sectors, whatever the type.");
-}
-
-// What varies only together with another parameter is not independent of it.
-TEST(SweepSummary, does_not_take_what_varies_along_for_another_axis) {
-    EXPECT_EQ(summary_of({point_of({{"pad", 0}, {"pitch", "32"}}, 32),
-                          point_of({{"pad", 1}, {"pitch", "33"}}, 4)}),
-              "Pad 0 costs 8 times as many sectors as pad 1.");
 }
 
 // Random costs of random offsets: what a sentence says of them is held against every point.

@@ -87,11 +87,6 @@ TEST(Table, ascii_holds_no_other_character) {
         EXPECT_LT(static_cast<unsigned char>(c), 128);
 }
 
-TEST(Table, colors_only_when_asked) {
-    EXPECT_THAT(table_of(sweep(), {80, false, false}), Not(HasSubstr("\033")));
-    EXPECT_THAT(table_of(sweep(), {80, true, false}), HasSubstr("\033[32m"));
-}
-
 TEST(Table, what_agrees_is_shown_once) {
     const std::string table = table_of(sweep());
     EXPECT_EQ(count_of(table, "sectors/"), 1u);  // one column for loads, stores, both sources
@@ -107,15 +102,6 @@ TEST(Table, what_differs_is_shown_twice) {
     const std::string table = table_of(points, {.width = 0});
     EXPECT_THAT(table, HasSubstr("predicted  measured\n"));
     EXPECT_THAT(table, HasSubstr("25      27.3\n"));  // 160 and 163 of 128 sectors
-}
-
-TEST(Table, predicted_loads_and_stores_that_differ_are_shown_apart) {
-    std::vector<Point> points = sweep();
-    for (Point& point : points) {
-        point.measured.reset();
-        point.predicted[Counter::store_sectors] = std::uint64_t{999};
-    }
-    EXPECT_THAT(table_of(points, {.width = 0}), Not(HasSubstr("each")));
 }
 
 TEST(Table, loads_and_stores_that_differ_are_shown_apart) {
@@ -134,21 +120,6 @@ TEST(Table, what_is_the_same_in_every_row_is_said_once_above) {
     const std::string table = table_of(sweep(), {.width = 0});
     EXPECT_THAT(table, HasSubstr("In every row: time 4.10 µs, dlcm ca; requests 32, ideal"));
     EXPECT_EQ(count_of(table, "requests"), 1u);
-}
-
-TEST(Table, each_reason_is_told_once) {
-    std::vector<Point> points = sweep();
-    for (Point& point : points)
-        for (const Counter counter :
-             {Counter::load_sectors_per_request, Counter::store_sectors_per_request})
-            (*point.measured)[counter] = Unavailable{"nobody can tell"};
-    const std::string table = table_of(points);
-    EXPECT_EQ(count_of(table, "nobody can tell"), 1u);
-    EXPECT_THAT(table, HasSubstr("n/a  load sectors/request, store sectors/request: nobody can"));
-}
-
-TEST(Table, what_no_row_has_is_named_without_a_column) {
-    EXPECT_THAT(table_of(sweep()), HasSubstr("n/a in every row: DRAM read. -v says why."));
 }
 
 TEST(Table, a_lone_point_is_a_list_with_everything) {
@@ -218,14 +189,6 @@ TEST(Table, what_l1_catches_is_not_red) {
     EXPECT_EQ(count_of(table, "\033[33m"), 2u);
 }
 
-TEST(Table, shows_sectors_beside_the_ideal_and_neither_efficiency_nor_bytes) {
-    const std::string table = table_of(sweep(), {.width = 0});
-    for (const char* heading : {"request", "ideal", "excess"})
-        EXPECT_THAT(table, HasSubstr(heading));
-    for (const char* heading : {"efficiency", "bytes/"})
-        EXPECT_THAT(table, Not(HasSubstr(heading)));
-}
-
 std::vector<Point> offsets(int count) {
     std::vector<Point> points;
     for (int offset = 0; offset < count; ++offset) {
@@ -257,17 +220,6 @@ TEST(Table, shows_no_times_that_mean_nothing) {
     EXPECT_THAT(table_of(points, {}, {}), HasSubstr("time\n"));
 }
 
-TEST(Table, an_aside_takes_one_line) {
-    const std::string table = table_of(sweep(), {.width = 60});
-    for (const char* begin : {"In every row: ", "n/a in every row: ", "Left out: "}) {
-        const std::size_t at = table.find(begin);
-        if (at == table.npos) continue;
-        const std::string line = table.substr(at, table.find('\n', at) - at);
-        EXPECT_LE(terminal_columns(line), 60u) << line;
-        EXPECT_NE(table.substr(at + line.size() + 1, 2), "  ") << line;
-    }
-}
-
 std::vector<Point> sweep_of_rates() {
     std::vector<Point> points = sweep();
     double rate = 1e9;
@@ -283,14 +235,6 @@ TEST(Table, what_settings_are_compared_by_is_never_left_out) {
     ResultHead head = synthetic::head();
     EXPECT_THAT(table_of(points, {.width = 36}, head), Not(HasSubstr("GB/s\n")));
     head.compares_settings = true;
-    EXPECT_THAT(table_of(points, {.width = 36}, head), HasSubstr("GB/s\n"));
-}
-
-TEST(Table, what_points_are_judged_by_is_never_left_out) {
-    ResultHead head = synthetic::head();
-    const std::vector<Point> points = sweep_of_rates();
-    EXPECT_THAT(table_of(points, {.width = 36}, head), Not(HasSubstr("GB/s\n")));
-    head.foremost = {Counter::bandwidth_bytes_per_second};
     EXPECT_THAT(table_of(points, {.width = 36}, head), HasSubstr("GB/s\n"));
 }
 
@@ -345,23 +289,6 @@ TEST(Table, stays_long_where_a_combination_is_missing_or_the_lines_get_too_long)
     EXPECT_THAT(table_of(points, {}, head_for_sectors()), Not(HasSubstr("new  old\n")));
 }
 
-TEST(Table, says_how_two_parameters_become_a_table_of_one_by_the_other) {
-    EXPECT_THAT(table_of(offsets_on_two_machines()), HasSubstr("offset by machine"));
-}
-
-TEST(Table, columns_that_were_named_stay_in_a_narrow_terminal) {
-    ResultHead head = synthetic::head();
-    head.columns = {Counter::load_sectors, Counter::load_sectors_per_request,
-                    Counter::bandwidth_bytes_per_second};
-    EXPECT_THAT(table_of(sweep_of_rates(), {.width = 30}, head), HasSubstr("GB/s\n"));
-}
-
-TEST(Table, says_why_numbers_are_not_there_where_that_is_asked_for) {
-    const std::string table = table_of(sweep(), {.explains_all = true});
-    EXPECT_THAT(table, Not(HasSubstr("n/a in every row")));
-    EXPECT_THAT(table, HasSubstr("n/a  DRAM read: "));
-}
-
 // Interval of a bandwidth.
 Estimates within(double low, double high) {
     return {.intervals = {{Counter::bandwidth_bytes_per_second, low, high}},
@@ -401,33 +328,6 @@ TEST(Table, variants_are_compared_by_time_and_passes_a_request) {
     EXPECT_THAT(shown, HasSubstr("passes/req"));
 }
 
-// 32 lanes of 8 bytes are two passes of 128, which nothing can better.
-TEST(Table, says_where_several_passes_are_no_conflict) {
-    const auto notes = [](std::uint64_t conflicts) {
-        Point point = predicted_load("a", 4);
-        point.predicted[Counter::shared_load_requests] = std::uint64_t{1};
-        point.predicted[Counter::shared_load_wavefronts] = std::uint64_t{2};
-        point.predicted[Counter::shared_load_conflicts] = conflicts;
-        point.predicted[Counter::shared_load_conflict_degree] = 2.0;
-        return count_of(table_of({point}), "at best");
-    };
-    EXPECT_EQ(notes(0), 1u);
-    EXPECT_EQ(notes(1), 0u);
-}
-
-// 4 sectors, of which one hit and two were read: the fourth was on its way.
-TEST(Table, says_with_v_where_hits_and_reads_are_fewer_than_sectors) {
-    const auto note = [](std::uint64_t reads, bool explains_all) {
-        Point point = predicted_load("a", 4);
-        point.predicted[Counter::l1_hit_sectors] = std::uint64_t{1};
-        point.predicted[Counter::l2_read_sectors] = reads;
-        return count_of(table_of({point}, {.explains_all = explains_all}), "on its way");
-    };
-    EXPECT_EQ(note(2, true), 1u);
-    EXPECT_EQ(note(3, true), 0u);
-    EXPECT_EQ(note(2, false), 0u);
-}
-
 TEST(Table, an_estimate_is_marked_and_has_three_digits) {
     std::vector<Point> points{predicted_load("a", 4), predicted_load("b", 8)};
     points[0].predicted[Counter::bandwidth_bytes_per_second] = 4253.205e9;
@@ -449,19 +349,6 @@ TEST(Table, an_estimate_is_marked_and_has_three_digits) {
     const std::string measured = table_of({points[0]}, {.width = 80});
     EXPECT_THAT(measured, HasSubstr("4,253 GB/s"));
     EXPECT_THAT(measured, Not(HasSubstr("estimate")));
-}
-
-// The column has no room for its interval, and the limit has none beside a kernel's lines.
-TEST(Table, the_only_time_is_said_with_its_interval_and_limit) {
-    std::vector<Point> points{predicted_load("all", 4), predicted_load("k.cu:3", 8)};
-    points[0].predicted[Counter::duration_seconds] = 484e-6;
-    points[0].estimates.emplace().intervals = {{Counter::duration_seconds, 339e-6, 1114e-6}};
-    points[0].estimates->limits = {Limit::dram};
-    const std::string note = "~484 us: 339 to 1,110 us, limited by device memory\n";
-    EXPECT_THAT(table_of(points, {.width = 80, .ascii = true}), HasSubstr(note));
-    points[1].predicted[Counter::duration_seconds] = 1e-6;
-    points[1].estimates = points[0].estimates;
-    EXPECT_THAT(table_of(points, {.width = 80, .ascii = true}), Not(HasSubstr("339")));
 }
 
 // What goes to L2 was measured: nobody needs the estimate beside it, and they do not "agree".
@@ -486,11 +373,6 @@ TEST(Table, a_gap_in_a_column_is_marked_and_explained) {
         table_of({predicted_load("a", 8), gap, predicted_load("c", 16)}, {.width = 0});
     EXPECT_THAT(table, HasSubstr("n/a  load sectors/request: nobody knows"));
     EXPECT_EQ(count_of(table, "n/a"), 2u);
-}
-
-TEST(Table, a_point_that_failed_says_why) {
-    const std::string table = table_of({synthetic::point(0), synthetic::failed_point(8)});
-    EXPECT_THAT(table, HasSubstr("offset=8 failed: cannot allocate 4 KiB: none is free"));
 }
 
 TEST(Table, what_found_no_room_is_named_with_the_way_to_see_it) {
@@ -555,11 +437,6 @@ TEST(Table, a_heading_is_true_of_the_rows_below_it) {
     EXPECT_EQ(count_of(table, "\nmore "), 10u);
 }
 
-TEST(Table, a_full_page_alone_is_every_row) {
-    EXPECT_THAT(streamed_table(std::vector<Point>(1000, predicted_load("few", 4))),
-                HasSubstr("In every row: "));
-}
-
 TEST(Table, pages_stream_and_repeat_no_heading) {
     CollectingSink sink;
     const auto writer = find_format("table").make_writer(sink, {});
@@ -588,29 +465,6 @@ TEST(Table, what_some_page_has_is_not_missing_in_every_row) {
     EXPECT_THAT(streamed_table(points), HasSubstr("n/a in every row: DRAM read."));
     points.back().predicted[Counter::dram_read_bytes] = std::uint64_t{32};
     EXPECT_THAT(streamed_table(points), Not(HasSubstr("n/a in every row")));
-}
-
-TEST(Table, warps_of_several_kinds_share_their_columns) {
-    Point store;
-    store.name = "b";
-    store.predicted[Counter::store_requests] = std::uint64_t{1};
-    store.predicted[Counter::store_sectors] = std::uint64_t{7};
-    derive_ratios(store.predicted);
-    const std::string table = table_of({predicted_load("a", 4), store}, {.width = 0}, {});
-    EXPECT_EQ(count_of(table, "sectors/"), 1u);
-    EXPECT_THAT(table, HasSubstr("load"));
-    EXPECT_THAT(table, HasSubstr("store"));
-}
-
-TEST(Table, an_interrupted_run_says_so) {
-    EXPECT_THAT(table_of(sweep(), {}, synthetic::head(), {Status::interrupted, {}}),
-                HasSubstr("ended early"));
-}
-
-TEST(Table, a_result_without_points_is_a_title) {
-    EXPECT_EQ(table_of({}, {}),
-              "offset · read-add-write (rmw) · f32 · 4 KiB · NVIDIA H200 (cc 9.0) · predicted\n"
-              "  and measured\n");
 }
 
 }  // namespace

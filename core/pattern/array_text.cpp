@@ -1,0 +1,92 @@
+#include "core/pattern/array_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/text/describe.h"
+#include "core/text/error.h"
+#include "core/text/name_list.h"
+#include "core/text/number.h"
+
+namespace coalprof {
+namespace {
+
+constexpr std::uint64_t most_array_elements = std::uint64_t{1} << 38;
+
+class ArrayTextReader {
+ public:
+    ArrayTextReader(std::string_view text, std::string_view option, const std::string& hint)
+        : rest_(text), option_(option), hint_(hint) {}
+
+    ArrayText read() {
+        if (!rest_.starts_with('@')) read_type_and_extents();
+        if (rest_ == "@") fail("a file's name is missing after '@'");
+        if (rest_.starts_with('@'))
+            array_.file = rest_.substr(1);
+        else if (!rest_.empty())
+            read_rule();
+        return std::move(array_);
+    }
+
+ private:
+    [[noreturn]] void fail(const std::string& why) const {
+        throw UsageError(fmt::format("{}: {}", option_, why), hint_);
+    }
+
+    void read_type_and_extents() {
+        array_.type = rest_.substr(0, rest_.find_first_of("[="));
+        rest_.remove_prefix(array_.type.size());
+        bool in_bracket = false;
+        while (rest_.starts_with('[') || std::exchange(in_bracket, false)) {
+            const std::size_t close = rest_.find(']');
+            if (close == rest_.npos) fail("a ']' is missing");
+            // C writes [2048][2048], Python [2048, 2048].
+            const std::size_t end = std::min(close, rest_.find(',', 1));
+            array_.extents.push_back(parse_integer(trimmed(rest_.substr(1, end - 1)), option_, 1,
+                                                   most_array_elements / array_.elements()));
+            rest_.remove_prefix(end == close ? close + 1 : end);
+            in_bracket = end != close;
+        }
+        if (!rest_.empty() && !rest_.starts_with('=')) fail("'=' is expected after ']'");
+        if (!rest_.empty()) rest_.remove_prefix(1);
+    }
+
+    void read_rule() {
+        if (rest_ == "0")
+            array_.rule = ArrayRule::zeros;
+        else if (rest_ == "iota")
+            array_.rule = ArrayRule::iota;
+        else if (rest_ == "random" || rest_.starts_with("random:"))
+            array_.rule = ArrayRule::random;
+        else
+            fail(fmt::format("'{}' does not say what the array holds", shown(rest_)));
+        if (const std::size_t colon = rest_.find(':'); colon != rest_.npos)
+            array_.seed = parse_integer(rest_.substr(colon + 1), option_);
+    }
+
+    std::string_view rest_;
+    std::string_view option_;
+    const std::string& hint_;
+    ArrayText array_;
+};
+
+}  // namespace
+
+std::uint64_t ArrayText::elements() const {
+    std::uint64_t elements = 1;
+    for (const std::uint64_t extent : extents) elements *= extent;
+    return elements;
+}
+
+ArrayText read_array_text(std::string_view text, std::string_view option, const std::string& hint) {
+    return ArrayTextReader(text, option, hint).read();
+}
+
+std::optional<ElementType> element_type_of_array(std::string_view word) {
+    const bool is_numpy = word.size() > 1 && word.front() == 'i' && is_digit(word[1]);
+    return find_element_type(is_numpy ? "s" + std::string(word.substr(1)) : std::string(word));
+}
+
+}  // namespace coalprof
