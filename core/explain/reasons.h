@@ -30,7 +30,7 @@ enum class Cause : std::uint8_t {
     out_of_order,    // half-warps that are not
     blocks,          // the blocks that each request touches
     not_documented,  // atomics
-    // For shared, constant and local memory (near_reasons.h).
+    // For shared, constant and local memory (near_memory.h).
     no_conflict,        // shared: no bank is asked for two words
     bank_conflict,      // shared: one is
     one_address,        // constant: all lanes want it

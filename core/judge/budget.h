@@ -51,6 +51,11 @@ struct Budget {
     bool is_of_instructions() const;
 };
 
+inline constexpr std::string_view excess_word = "excess";  // a counter, and a kernel's parameter
+
+// Values may be typed without the blanks that results have.
+std::string without_blanks(std::string_view text);
+
 // Throws UsageError with the place; `option` names the source of the text: "--budget",
 // "budgets.txt:3".
 Budget parse_budget(std::string_view text, std::string_view option = "--budget");

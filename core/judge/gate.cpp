@@ -142,7 +142,7 @@ std::map<std::string, std::uint64_t> lines_of_formulas(const std::string& file) 
 
 namespace {
 
-// Files may say what no counter can be: below 0.
+// Files may hold values that no counter can have: below 0.
 std::string digits_of(const NumberStyle& style, double value) {
     return value >= 0 && value <= 1e300 ? number_text(value, style) : fmt::format("{:g}", value);
 }

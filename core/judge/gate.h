@@ -19,8 +19,8 @@ namespace coalprof {
 inline constexpr std::size_t most_kept_findings = 1000;
 
 struct GatePlace {
-    std::string file = {};   // as the compiler wrote it down; empty: nobody knows
-    std::uint64_t line = 0;  // 0: nobody knows
+    std::string file = {};   // as the compiler wrote it down; empty: unknown
+    std::uint64_t line = 0;  // 0: unknown
 };
 
 struct GateFinding {
@@ -105,7 +105,7 @@ GatePlace place_of(const Point& point);
 std::map<std::string, std::uint64_t> lines_of_formulas(const std::string& file);
 
 // From the root of the repository: GITHUB_WORKSPACE, else the nearest folder upwards that holds
-// .git, else the current folder. A file that lies elsewhere is called what it was.
+// .git, else the current folder. A file outside keeps its path.
 std::string path_in_repository(const std::string& file);
 
 std::string value_text(Counter counter, double value);
