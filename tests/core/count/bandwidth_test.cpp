@@ -111,7 +111,7 @@ TEST(Bandwidth, is_not_guessed_where_caches_or_atomics_decide) {
     program.instructions[1].kind = AccessKind::store;
     for (Instruction& instruction : program.instructions) instruction.space = Space::shared;
     EXPECT_NE(refusal(program).find("global memory only"), std::string_view::npos);
-    EXPECT_NE(refusal(classic(Columns{1024, 1024}, 4, 1 << 20)).find("far apart"),
+    EXPECT_NE(refusal(classic(Columns{1024, 1024}, 4, 1 << 20)).find("share blocks of memory"),
               std::string_view::npos);
     EXPECT_NE(refusal(classic(Groups{32}, 4, 1 << 20)).find("lanes share"), std::string_view::npos);
 }
