@@ -36,7 +36,7 @@
 #include "cupti/attach/frameworks.h"
 #include "cupti/attach/nvtx_hooks.h"
 #include "cupti/attach/orders.h"
-#include "kernels/gpu.h"
+#include "kernels/device_query.h"
 #endif
 
 namespace coalprof {
@@ -192,7 +192,7 @@ std::vector<OutputTarget> targets_of(const RunCommand& command) {
 // The GPU that ran most of the program; none where the driver says nothing about it.
 std::optional<DeviceFacts> facts_of_gpu(const std::vector<KernelSummary>& kernels) {
     if (kernels.empty()) return std::nullopt;
-    const GpuInventory inventory = take_inventory();
+    const DeviceList inventory = take_inventory();
     const std::size_t index = kernels.front().kernel.device;
     if (index >= inventory.devices.size()) return std::nullopt;
     return inventory.devices[index].facts;

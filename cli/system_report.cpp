@@ -13,7 +13,8 @@
 
 #ifdef COALPROF_HAS_CUDA
 #include "cupti/preflight.h"
-#include "kernels/gpu.h"
+#include "kernels/device_query.h"
+#include "kernels/nvrtc_api.h"
 #endif
 
 #ifdef COALPROF_HAS_CUDA
@@ -37,7 +38,7 @@ std::string splits_of(const Machine& machine) {
     });
 }
 
-Diagnosis driver_diagnosis(const GpuInventory& inventory, const PreflightFacts& facts) {
+Diagnosis driver_diagnosis(const DeviceList& inventory, const PreflightFacts& facts) {
     if (!inventory.problem.empty())
         return {"driver", "problem", inventory.problem,
                 !container_sign(facts).empty()
@@ -53,11 +54,12 @@ Diagnosis driver_diagnosis(const GpuInventory& inventory, const PreflightFacts& 
 }
 
 Diagnosis compiler_diagnosis(int driver_version) {
-    const CompilerInventory compiler = find_compiler(driver_version);
-    if (!compiler.problem.empty())
-        return {"compiler (NVRTC)", "problem", compiler.problem, "install the CUDA toolkit"};
+    const NvrtcLibrary compiler = load_nvrtc(driver_version);
+    if (!compiler.api)
+        return {"compiler (NVRTC)", "problem", compiler.sentence, "install the CUDA toolkit"};
     return {"compiler (NVRTC)", "ok",
-            fmt::format("NVRTC {} at {}", version_text(compiler.version), compiler.path), ""};
+            fmt::format("NVRTC {} at {}", version_text(version_of(*compiler.api)), compiler.path),
+            ""};
 }
 
 // Last, since the other checks load libraries.
@@ -79,9 +81,9 @@ Diagnosis diagnosis_of(const Finding& finding) {
 }  // namespace
 
 DevicesReport report_devices() {
-    GpuInventory inventory = take_inventory();
+    const DeviceList inventory = take_inventory();
     DevicesReport report{.devices = {}, .problem = inventory.problem};
-    for (const InventoriedDevice& device : inventory.devices) {
+    for (const DeviceReport& device : inventory.devices) {
         const DeviceFacts& facts = device.facts;
         MeasuredDevice described = describe_device(facts);
         described.nvrtc_version.reset();  // the compiler is not loaded for a list
@@ -104,7 +106,7 @@ DevicesReport report_devices() {
 }
 
 std::vector<Diagnosis> diagnose() {
-    const GpuInventory inventory = take_inventory();
+    const DeviceList inventory = take_inventory();
     PreflightFacts facts = process_facts();
     std::vector<Diagnosis> findings{driver_diagnosis(inventory, facts),
                                     compiler_diagnosis(inventory.driver_version)};

@@ -55,8 +55,8 @@ VerifyScope scope_of(const VerifyCommand& command) {
         }
     if (!command.ops.empty())
         for (const std::string& name : split_list(command.ops, "--op")) {
-            const auto op = find_op(name);
-            if (!op) throw UsageError(unknown_word("--op", name, op_list()));
+            const auto op = find_word<Op>(name);
+            if (!op) throw UsageError(unknown_word("--op", name, word_list<Op>()));
             scope.ops.push_back(*op);
         }
     scope.size_bytes = parse_size_bytes(command.size, "--size");

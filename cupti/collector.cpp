@@ -241,7 +241,7 @@ void CuptiCollector::collect_set(const std::vector<std::string>& metrics, const 
             .context = current_context(driver_),
             .config = config,
             .ranges_per_session = std::max<std::size_t>(1, options_.points_per_session)};
-        collect_ranges(collection, sweep, values, times_);
+        collect_ranges(collection, sweep, values);
     } catch (const CountersError& error) {
         values.ended_because = keep_reason(error.what());
         values.points.resize(sweep.points);
@@ -253,7 +253,6 @@ void CuptiCollector::collect_set(const std::vector<std::string>& metrics, const 
 std::vector<Readings> CuptiCollector::collect(std::span<const Counter> wanted, std::size_t points,
                                               const std::function<void(std::size_t)>& before,
                                               const std::function<void(std::size_t)>& work) {
-    times_ = {};
     if (points == 0) return {};
     const std::lock_guard turn(turn_at_cupti());
     const MetricPlan needed = plan(wanted);
@@ -280,7 +279,6 @@ std::vector<Readings> CuptiCollector::collect(std::span<const Counter> wanted, s
 std::vector<PointValues> CuptiCollector::collect_metrics(
     const std::vector<std::string>& metrics, std::size_t points,
     const std::function<void(std::size_t)>& before, const std::function<void(std::size_t)>& work) {
-    times_ = {};
     const std::lock_guard turn(turn_at_cupti());
     SweepValues values;
     collect_set(metrics, {points, before, work}, values);

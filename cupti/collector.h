@@ -75,8 +75,6 @@ class CuptiCollector : public CounterCollector {
 
     const std::string& chip() const { return metrics_->chip(); }
     const ChipMetrics& metrics() const { return *metrics_; }
-    // The parts of the last collect()'s time.
-    const CollectTimes& last_times() const { return times_; }
 
  private:
     MetricPlan plan(std::span<const Counter> wanted) const;
@@ -89,7 +87,6 @@ class CuptiCollector : public CounterCollector {
     CollectorOptions options_;
     std::optional<StartedProfiler> profiler_;
     std::optional<ChipMetrics> metrics_;
-    CollectTimes times_;
 };
 
 // Loads CUPTI, so that make_collector() finds it loaded. Nearly all of it is the 55 ms of CPU time

@@ -50,16 +50,4 @@ struct SweepValues {
     bool has_values() const;
 };
 
-// The time of a collection by part, in seconds.
-struct CollectTimes {
-    double set_up_seconds = 0;
-    double sweep_seconds = 0;  // Start..Stop, launches included
-    double decode_seconds = 0;
-    double evaluate_seconds = 0;
-    double close_seconds = 0;
-    double total_seconds() const {
-        return set_up_seconds + sweep_seconds + decode_seconds + evaluate_seconds + close_seconds;
-    }
-};
-
 }  // namespace coalprof

@@ -15,62 +15,15 @@
 namespace coalprof {
 namespace {
 
-// One list of the calls, for loading and for naming missing ones: visit(slot, symbol).
-template <typename Api, typename Visit>
-void each_host_call(Api& api, Visit visit) {
-    visit(api.host_get_supported_chips, "cuptiProfilerHostGetSupportedChips");
-    visit(api.host_initialize, "cuptiProfilerHostInitialize");
-    visit(api.host_deinitialize, "cuptiProfilerHostDeinitialize");
-    visit(api.host_get_metric_properties, "cuptiProfilerHostGetMetricProperties");
-    visit(api.host_config_add_metrics, "cuptiProfilerHostConfigAddMetrics");
-    visit(api.host_get_config_image_size, "cuptiProfilerHostGetConfigImageSize");
-    visit(api.host_get_config_image, "cuptiProfilerHostGetConfigImage");
-    visit(api.host_get_num_of_passes, "cuptiProfilerHostGetNumOfPasses");
-    visit(api.host_evaluate_to_gpu_values, "cuptiProfilerHostEvaluateToGpuValues");
-}
-
-template <typename Api, typename Visit>
-void each_target_call(Api& api, Visit visit) {
-    visit(api.profiler_initialize, "cuptiProfilerInitialize");
-    visit(api.profiler_deinitialize, "cuptiProfilerDeInitialize");
-    visit(api.profiler_device_supported, "cuptiProfilerDeviceSupported");
-    visit(api.device_get_chip_name, "cuptiDeviceGetChipName");
-    visit(api.range_enable, "cuptiRangeProfilerEnable");
-    visit(api.range_disable, "cuptiRangeProfilerDisable");
-    visit(api.range_get_counter_data_size, "cuptiRangeProfilerGetCounterDataSize");
-    visit(api.range_image_initialize, "cuptiRangeProfilerCounterDataImageInitialize");
-    visit(api.range_set_config, "cuptiRangeProfilerSetConfig");
-    visit(api.range_start, "cuptiRangeProfilerStart");
-    visit(api.range_stop, "cuptiRangeProfilerStop");
-    visit(api.range_push, "cuptiRangeProfilerPushRange");
-    visit(api.range_pop, "cuptiRangeProfilerPopRange");
-    visit(api.range_decode, "cuptiRangeProfilerDecodeData");
-    visit(api.range_get_counter_data_info, "cuptiRangeProfilerGetCounterDataInfo");
-    visit(api.range_get_range_info, "cuptiRangeProfilerCounterDataGetRangeInfo");
-}
-
-template <typename Api, typename Visit>
-void each_sass_call(Api& api, Visit visit) {
-    visit(api.sass_get_properties, "cuptiSassMetricsGetProperties");
-    visit(api.sass_set_config, "cuptiSassMetricsSetConfig");
-    visit(api.sass_unset_config, "cuptiSassMetricsUnsetConfig");
-    visit(api.sass_enable, "cuptiSassMetricsEnable");
-    visit(api.sass_disable, "cuptiSassMetricsDisable");
-    visit(api.sass_get_data_properties, "cuptiSassMetricsGetDataProperties");
-    visit(api.sass_flush_data, "cuptiSassMetricsFlushData");
-    visit(api.get_cubin_crc, "cuptiGetCubinCrc");
-    visit(api.get_sass_to_source, "cuptiGetSassToSourceCorrelation");
-}
-
 CuptiApi bind_all(void* library) {
     CuptiApi api;
-    const auto bind = [library](auto& slot, const char* symbol) {
-        slot = reinterpret_cast<std::remove_reference_t<decltype(slot)>>(dlsym(library, symbol));
-    };
-    bind(api.get_version, "cuptiGetVersion");
-    each_host_call(api, bind);
-    each_target_call(api, bind);
-    each_sass_call(api, bind);
+#define COALPROF_BIND(member, symbol) \
+    api.member = reinterpret_cast<decltype(api.member)>(dlsym(library, #symbol));
+    COALPROF_BIND(get_version, cuptiGetVersion)
+    COALPROF_CUPTI_HOST_CALLS(COALPROF_BIND)
+    COALPROF_CUPTI_TARGET_CALLS(COALPROF_BIND)
+    COALPROF_CUPTI_SASS_CALLS(COALPROF_BIND)
+#undef COALPROF_BIND
     return api;
 }
 
@@ -114,27 +67,24 @@ std::string why_not_loaded() {
 
 }  // namespace
 
+#define COALPROF_NOTE_MISSING(member, symbol) \
+    if (api.member == nullptr) missing.emplace_back(#symbol);
+
 std::vector<std::string> missing_host_calls(const CuptiApi& api) {
     std::vector<std::string> missing;
-    each_host_call(api, [&](const auto& slot, const char* symbol) {
-        if (slot == nullptr) missing.emplace_back(symbol);
-    });
+    COALPROF_CUPTI_HOST_CALLS(COALPROF_NOTE_MISSING)
     return missing;
 }
 
 std::vector<std::string> missing_target_calls(const CuptiApi& api) {
     std::vector<std::string> missing;
-    each_target_call(api, [&](const auto& slot, const char* symbol) {
-        if (slot == nullptr) missing.emplace_back(symbol);
-    });
+    COALPROF_CUPTI_TARGET_CALLS(COALPROF_NOTE_MISSING)
     return missing;
 }
 
 std::vector<std::string> missing_sass_calls(const CuptiApi& api) {
     std::vector<std::string> missing;
-    each_sass_call(api, [&](const auto& slot, const char* symbol) {
-        if (slot == nullptr) missing.emplace_back(symbol);
-    });
+    COALPROF_CUPTI_SASS_CALLS(COALPROF_NOTE_MISSING)
     return missing;
 }
 

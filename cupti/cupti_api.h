@@ -19,51 +19,56 @@
 
 namespace coalprof {
 
-// A call that the library lacks stays null: a missing feature, not an error.
+// member, symbol. Host: answers with no GPU and no driver.
+#define COALPROF_CUPTI_HOST_CALLS(X)                                    \
+    X(host_get_supported_chips, cuptiProfilerHostGetSupportedChips)     \
+    X(host_initialize, cuptiProfilerHostInitialize)                     \
+    X(host_deinitialize, cuptiProfilerHostDeinitialize)                 \
+    X(host_get_metric_properties, cuptiProfilerHostGetMetricProperties) \
+    X(host_config_add_metrics, cuptiProfilerHostConfigAddMetrics)       \
+    X(host_get_config_image_size, cuptiProfilerHostGetConfigImageSize)  \
+    X(host_get_config_image, cuptiProfilerHostGetConfigImage)           \
+    X(host_get_num_of_passes, cuptiProfilerHostGetNumOfPasses)          \
+    X(host_evaluate_to_gpu_values, cuptiProfilerHostEvaluateToGpuValues)
+// Target: only after the driver has been started (driver.h says why). The range profiler is that of
+// CUDA 12.6 Update 2 and newer.
+#define COALPROF_CUPTI_TARGET_CALLS(X)                                      \
+    X(profiler_initialize, cuptiProfilerInitialize)                         \
+    X(profiler_deinitialize, cuptiProfilerDeInitialize)                     \
+    X(profiler_device_supported, cuptiProfilerDeviceSupported)              \
+    X(device_get_chip_name, cuptiDeviceGetChipName)                         \
+    X(range_enable, cuptiRangeProfilerEnable)                               \
+    X(range_disable, cuptiRangeProfilerDisable)                             \
+    X(range_get_counter_data_size, cuptiRangeProfilerGetCounterDataSize)    \
+    X(range_image_initialize, cuptiRangeProfilerCounterDataImageInitialize) \
+    X(range_set_config, cuptiRangeProfilerSetConfig)                        \
+    X(range_start, cuptiRangeProfilerStart)                                 \
+    X(range_stop, cuptiRangeProfilerStop)                                   \
+    X(range_push, cuptiRangeProfilerPushRange)                              \
+    X(range_pop, cuptiRangeProfilerPopRange)                                \
+    X(range_decode, cuptiRangeProfilerDecodeData)                           \
+    X(range_get_counter_data_info, cuptiRangeProfilerGetCounterDataInfo)    \
+    X(range_get_range_info, cuptiRangeProfilerCounterDataGetRangeInfo)
+// Counts of single instructions of machine code, and where these come from.
+#define COALPROF_CUPTI_SASS_CALLS(X)                               \
+    X(sass_get_properties, cuptiSassMetricsGetProperties)          \
+    X(sass_set_config, cuptiSassMetricsSetConfig)                  \
+    X(sass_unset_config, cuptiSassMetricsUnsetConfig)              \
+    X(sass_enable, cuptiSassMetricsEnable)                         \
+    X(sass_disable, cuptiSassMetricsDisable)                       \
+    X(sass_get_data_properties, cuptiSassMetricsGetDataProperties) \
+    X(sass_flush_data, cuptiSassMetricsFlushData)                  \
+    X(get_cubin_crc, cuptiGetCubinCrc)                             \
+    X(get_sass_to_source, cuptiGetSassToSourceCorrelation)
+
+// A call that the library lacks stays null: a feature absent, not an error.
 struct CuptiApi {
     decltype(&::cuptiGetVersion) get_version = nullptr;
-
-    // Host: works without GPU and driver.
-    decltype(&::cuptiProfilerHostGetSupportedChips) host_get_supported_chips = nullptr;
-    decltype(&::cuptiProfilerHostInitialize) host_initialize = nullptr;
-    decltype(&::cuptiProfilerHostDeinitialize) host_deinitialize = nullptr;
-    decltype(&::cuptiProfilerHostGetMetricProperties) host_get_metric_properties = nullptr;
-    decltype(&::cuptiProfilerHostConfigAddMetrics) host_config_add_metrics = nullptr;
-    decltype(&::cuptiProfilerHostGetConfigImageSize) host_get_config_image_size = nullptr;
-    decltype(&::cuptiProfilerHostGetConfigImage) host_get_config_image = nullptr;
-    decltype(&::cuptiProfilerHostGetNumOfPasses) host_get_num_of_passes = nullptr;
-    decltype(&::cuptiProfilerHostEvaluateToGpuValues) host_evaluate_to_gpu_values = nullptr;
-
-    // Target: only after the driver has been started (see driver.h).
-    decltype(&::cuptiProfilerInitialize) profiler_initialize = nullptr;
-    decltype(&::cuptiProfilerDeInitialize) profiler_deinitialize = nullptr;
-    decltype(&::cuptiProfilerDeviceSupported) profiler_device_supported = nullptr;
-    decltype(&::cuptiDeviceGetChipName) device_get_chip_name = nullptr;
-
-    // Range profiler: CUDA 12.6 Update 2 and newer.
-    decltype(&::cuptiRangeProfilerEnable) range_enable = nullptr;
-    decltype(&::cuptiRangeProfilerDisable) range_disable = nullptr;
-    decltype(&::cuptiRangeProfilerGetCounterDataSize) range_get_counter_data_size = nullptr;
-    decltype(&::cuptiRangeProfilerCounterDataImageInitialize) range_image_initialize = nullptr;
-    decltype(&::cuptiRangeProfilerSetConfig) range_set_config = nullptr;
-    decltype(&::cuptiRangeProfilerStart) range_start = nullptr;
-    decltype(&::cuptiRangeProfilerStop) range_stop = nullptr;
-    decltype(&::cuptiRangeProfilerPushRange) range_push = nullptr;
-    decltype(&::cuptiRangeProfilerPopRange) range_pop = nullptr;
-    decltype(&::cuptiRangeProfilerDecodeData) range_decode = nullptr;
-    decltype(&::cuptiRangeProfilerGetCounterDataInfo) range_get_counter_data_info = nullptr;
-    decltype(&::cuptiRangeProfilerCounterDataGetRangeInfo) range_get_range_info = nullptr;
-
-    // Counts of single instructions of machine code, and their source.
-    decltype(&::cuptiSassMetricsGetProperties) sass_get_properties = nullptr;
-    decltype(&::cuptiSassMetricsSetConfig) sass_set_config = nullptr;
-    decltype(&::cuptiSassMetricsUnsetConfig) sass_unset_config = nullptr;
-    decltype(&::cuptiSassMetricsEnable) sass_enable = nullptr;
-    decltype(&::cuptiSassMetricsDisable) sass_disable = nullptr;
-    decltype(&::cuptiSassMetricsGetDataProperties) sass_get_data_properties = nullptr;
-    decltype(&::cuptiSassMetricsFlushData) sass_flush_data = nullptr;
-    decltype(&::cuptiGetCubinCrc) get_cubin_crc = nullptr;
-    decltype(&::cuptiGetSassToSourceCorrelation) get_sass_to_source = nullptr;
+#define COALPROF_CUPTI_MEMBER(member, symbol) decltype(&::symbol) member = nullptr;
+    COALPROF_CUPTI_HOST_CALLS(COALPROF_CUPTI_MEMBER)
+    COALPROF_CUPTI_TARGET_CALLS(COALPROF_CUPTI_MEMBER)
+    COALPROF_CUPTI_SASS_CALLS(COALPROF_CUPTI_MEMBER)
+#undef COALPROF_CUPTI_MEMBER
 };
 
 // Names of the calls of each part that the library lacks; empty: complete.

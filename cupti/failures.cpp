@@ -10,8 +10,6 @@ namespace {
 
 constexpr std::string_view report_it =
     "This is a mistake in coalprof or in CUPTI: please report it with this line.";
-constexpr std::string_view not_used =
-    "coalprof makes no call that should answer this: please report it with this line.";
 constexpr std::string_view memory_remedy =
     "Ask for fewer counters (--counters) or fewer points, or free memory on the GPU.";
 
@@ -25,11 +23,6 @@ constexpr std::array failures{
                  "cannot be profiled."},
     CuptiFailure{3, "CUPTI_ERROR_INVALID_CONTEXT", "no usable CUDA context is current",
                  "The context may have been lost with an earlier launch: run the point alone."},
-    CuptiFailure{4, "CUPTI_ERROR_INVALID_EVENT_DOMAIN_ID", "an event domain is not known",
-                 not_used},
-    CuptiFailure{5, "CUPTI_ERROR_INVALID_EVENT_ID", "an event is not known", not_used},
-    CuptiFailure{6, "CUPTI_ERROR_INVALID_EVENT_NAME", "the name of an event is not known",
-                 not_used},
     CuptiFailure{7, "CUPTI_ERROR_INVALID_OPERATION",
                  "CUPTI was called out of order, or another tool in this process uses it",
                  "Run without other CUPTI tools; if there are none, please report it."},
@@ -51,20 +44,11 @@ constexpr std::array failures{
                  "CUPTI must not be newer than the driver's CUDA (13.x needs driver 580 or newer; "
                  "COALPROF_CUPTI may name a libcupti.so.12), and libnvperf_host.so must lie beside "
                  "it: `coalprof doctor` shows both."},
-    CuptiFailure{16, "CUPTI_ERROR_INVALID_METRIC_ID", "a metric is not known", not_used},
     CuptiFailure{17, "CUPTI_ERROR_INVALID_METRIC_NAME", "this chip has no metric of that name",
                  report_it},
-    CuptiFailure{18, "CUPTI_ERROR_QUEUE_EMPTY", "a queue of CUPTI is empty", not_used},
     CuptiFailure{19, "CUPTI_ERROR_INVALID_HANDLE", "a handle of CUPTI is not valid", report_it},
-    CuptiFailure{20, "CUPTI_ERROR_INVALID_STREAM", "a CUDA stream is not valid", not_used},
-    CuptiFailure{21, "CUPTI_ERROR_INVALID_KIND", "a kind of record is not known", not_used},
-    CuptiFailure{22, "CUPTI_ERROR_INVALID_EVENT_VALUE", "the value of an event is not valid",
-                 not_used},
     CuptiFailure{23, "CUPTI_ERROR_DISABLED", "another profiler has switched CUPTI off",
                  "Run outside nsys, ncu, cuda-gdb and compute-sanitizer."},
-    CuptiFailure{24, "CUPTI_ERROR_INVALID_MODULE", "a CUDA module is not valid", not_used},
-    CuptiFailure{25, "CUPTI_ERROR_INVALID_METRIC_VALUE", "the value of a metric is not valid",
-                 not_used},
     CuptiFailure{
         26, "CUPTI_ERROR_HARDWARE_BUSY", "another profiler holds the GPU's counters",
         "Pause DCGM with `dcgmi profile --pause` (later --resume), stop dcgm-exporter, and "
@@ -72,22 +56,10 @@ constexpr std::array failures{
     CuptiFailure{27, "CUPTI_ERROR_NOT_SUPPORTED", "this system or GPU does not support it",
                  "Counters need a GPU of compute capability 7.5 or higher and a driver that is not "
                  "older than CUPTI."},
-    CuptiFailure{28, "CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED",
-                 "managed memory cannot be profiled on this system", not_used},
-    CuptiFailure{29, "CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED_ON_DEVICE",
-                 "managed memory cannot be profiled on this GPU", not_used},
-    CuptiFailure{30, "CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED_ON_NON_P2P_DEVICES",
-                 "managed memory cannot be profiled on GPUs that do not see each other", not_used},
-    CuptiFailure{31, "CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED_WITH_MPS",
-                 "managed memory cannot be profiled under MPS", not_used},
-    CuptiFailure{32, "CUPTI_ERROR_CDP_TRACING_NOT_SUPPORTED",
-                 "launches from kernels cannot be traced on this GPU", not_used},
     CuptiFailure{33, "CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED",
                  "this virtual GPU has no counters",
                  "Use a GPU that is passed through whole, or ask the administrator for a vGPU type "
                  "that allows profiling."},
-    CuptiFailure{34, "CUPTI_ERROR_CUDA_COMPILER_NOT_COMPATIBLE",
-                 "a kernel was compiled by a CUDA that is too old to be profiled", not_used},
     CuptiFailure{35, "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES",
                  "the driver lets only administrators read GPU counters",
                  "Run as root or with CAP_SYS_ADMIN (driver 565 or newer: CAP_PERFMON); in a "
@@ -98,10 +70,6 @@ constexpr std::array failures{
                  "CUPTI's old event interface is already in use in this process",
                  "Run without the tool that uses it (look at CUDA_INJECTION64_PATH and "
                  "LD_PRELOAD)."},
-    CuptiFailure{37, "CUPTI_ERROR_OPENACC_UNDEFINED_ROUTINE", "an OpenACC routine is missing",
-                 not_used},
-    CuptiFailure{38, "CUPTI_ERROR_LEGACY_PROFILER_NOT_SUPPORTED",
-                 "this GPU is not served by CUPTI's old interface", not_used},
     CuptiFailure{39, "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED",
                  "another tool in this process already uses CUPTI",
                  "Run outside nsys, ncu, cuda-gdb and compute-sanitizer, and with "
@@ -140,8 +108,11 @@ std::span<const CuptiFailure> all_cupti_failures() { return failures; }
 std::string describe_cupti_failure(int code, std::string_view doing) {
     const auto found = std::ranges::find(failures, code, &CuptiFailure::code);
     if (found == failures.end())
-        return fmt::format("cannot {}: CUPTI answered {}, a code that this coalprof does not know",
-                           doing, code);
+        return fmt::format(
+            "cannot {}: CUPTI answered {}, which no call of coalprof's should answer: please "
+            "report "
+            "it with this line",
+            doing, code);
     return fmt::format("cannot {}: {} ({}). {}", doing, found->reason, found->name, found->remedy);
 }
 

@@ -19,7 +19,7 @@ struct CuptiFailure {
     std::string_view remedy;  // a whole sentence
 };
 
-// Every result code of CUPTI 13.0 but success, in order of the codes.
+// The result codes of CUPTI 13.0 that calls of coalprof may answer, in order.
 std::span<const CuptiFailure> all_cupti_failures();
 
 // "cannot <doing>: <reason> (<name>). <remedy>". `doing` completes "cannot ".

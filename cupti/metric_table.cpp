@@ -21,16 +21,8 @@ constexpr std::string_view no_ideal =
 constexpr std::string_view no_transactions =
     "transactions are counted on GPUs before compute capability 7.0 only, and their counters "
     "cannot be read by this program";
-constexpr std::string_view of_the_launch =
-    "counts every wavefront of local and global memory in the data stage";
-constexpr std::string_view of_the_gpu =
-    "counts everything that reaches device memory while the launch runs, other programs included";
-constexpr std::string_view with_parameters =
-    "without what the kernel loads of its own parameters, which a launch that jumps over its "
-    "constants counts alone";
-
-// Local and global memory only: the unit's total also includes one wavefront at the start of each
-// warp (an H200: shared_op_misc). The name changed with GH100.
+// Those of local and global memory alone: the unit's total also counts what each warp does at its
+// start (an H200: shared_op_misc, one wavefront a warp). The name changed with GH100.
 constexpr std::string_view data_wavefronts = "l1tex__data_pipe_lsu_wavefronts_mem_lgds.sum";
 constexpr std::string_view data_wavefronts_before_gh100 =
     "l1tex__data_pipe_lsu_wavefronts_mem_lg.sum";
@@ -54,97 +46,40 @@ constexpr AccessSet any_memory{Access::global_load,   Access::global_store, Acce
                                Access::global_reduce, Access::local_load,   Access::local_store,
                                Access::texture_load};
 
+// The rows of one kind of access to global memory: `word` is what L1 calls it, `executed` what the
+// multiprocessors do.
+// clang-format off
+#define COALPROF_ACCESS_ROWS(kind, word, executed)                                                 \
+    {Counter::kind##_requests, MetricCost::base, {Access::global_##kind},                          \
+     {{"smsp__inst_executed_op_" executed "_pred_on_any.sum",                                      \
+       "l1tex__t_requests_pipe_lsu_mem_global_op_" word ".sum"}}},                                 \
+    {Counter::kind##_sectors, MetricCost::base, {Access::global_##kind},                           \
+     {{"l1tex__t_sectors_pipe_lsu_mem_global_op_" word ".sum"}}},                                  \
+    {Counter::kind##_lines, MetricCost::extra, {Access::global_##kind},                            \
+     {{"l1tex__t_set_accesses_pipe_lsu_mem_global_op_" word ".sum"}}},                             \
+    {Counter::kind##_unique_bytes, MetricCost::instrumented, {Access::global_##kind},              \
+     {{"smsp__sass_data_bytes_mem_global_op_" word ".sum"}}},                                      \
+    {Counter::kind##_ideal_sectors, MetricCost::never, {Access::global_##kind}, {}, no_ideal},     \
+    {Counter::kind##_sectors_per_request, MetricCost::derived, {Access::global_##kind}},           \
+    {Counter::kind##_excess_sectors, MetricCost::never, {Access::global_##kind}, {}, no_ideal},    \
+    {Counter::kind##_excess, MetricCost::never, {Access::global_##kind}, {}, no_ideal},            \
+    {Counter::kind##_bytes_per_sector, MetricCost::derived, {Access::global_##kind}},              \
+    {Counter::kind##_efficiency, MetricCost::derived, {Access::global_##kind}},                    \
+    {Counter::kind##_tag_wavefronts, MetricCost::extra, {Access::global_##kind},                   \
+     {{"l1tex__t_output_wavefronts_pipe_lsu_mem_global_op_" word ".sum"}}},                        \
+    {Counter::kind##_data_wavefronts, MetricCost::extra, {Access::global_##kind},                  \
+     {{data_wavefronts, data_wavefronts_before_gh100, all_data_wavefronts}}, {}, true},            \
+    {Counter::kind##_transactions, MetricCost::never, {}, {}, no_transactions},                    \
+    {Counter::kind##_transaction_bytes, MetricCost::never, {}, {}, no_transactions},
+// clang-format on
+
 constexpr CounterMetrics table[] = {
     // clang-format off
-    // load: LDG.
-    {Counter::load_requests, MetricCost::base, {Access::global_load},
-     {{"smsp__inst_executed_op_global_ld_pred_on_any.sum",
-       "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"}}},
-    {Counter::load_sectors, MetricCost::base, {Access::global_load},
-     {{"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"}}},
-    {Counter::load_lines, MetricCost::extra, {Access::global_load},
-     {{"l1tex__t_set_accesses_pipe_lsu_mem_global_op_ld.sum"}}},
-    {Counter::load_unique_bytes, MetricCost::instrumented, {Access::global_load},
-     {{"smsp__sass_data_bytes_mem_global_op_ld.sum"}}},
-    {Counter::load_ideal_sectors, MetricCost::never, {Access::global_load}, {}, no_ideal},
-    {Counter::load_sectors_per_request, MetricCost::derived, {Access::global_load}},
-    {Counter::load_excess_sectors, MetricCost::never, {Access::global_load}, {}, no_ideal},
-    {Counter::load_excess, MetricCost::never, {Access::global_load}, {}, no_ideal},
-    {Counter::load_bytes_per_sector, MetricCost::derived, {Access::global_load}},
-    {Counter::load_efficiency, MetricCost::derived, {Access::global_load}},
-    {Counter::load_tag_wavefronts, MetricCost::extra, {Access::global_load},
-     {{"l1tex__t_output_wavefronts_pipe_lsu_mem_global_op_ld.sum"}}},
-    {Counter::load_data_wavefronts, MetricCost::extra, {Access::global_load},
-     {{data_wavefronts, data_wavefronts_before_gh100, all_data_wavefronts}}, of_the_launch, true},
-    {Counter::load_transactions, MetricCost::never, {}, {}, no_transactions},
-    {Counter::load_transaction_bytes, MetricCost::never, {}, {}, no_transactions},
-    // store: STG.
-    {Counter::store_requests, MetricCost::base, {Access::global_store},
-     {{"smsp__inst_executed_op_global_st_pred_on_any.sum",
-       "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"}}},
-    {Counter::store_sectors, MetricCost::base, {Access::global_store},
-     {{"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"}}},
-    {Counter::store_lines, MetricCost::extra, {Access::global_store},
-     {{"l1tex__t_set_accesses_pipe_lsu_mem_global_op_st.sum"}}},
-    {Counter::store_unique_bytes, MetricCost::instrumented, {Access::global_store},
-     {{"smsp__sass_data_bytes_mem_global_op_st.sum"}}},
-    {Counter::store_ideal_sectors, MetricCost::never, {Access::global_store}, {}, no_ideal},
-    {Counter::store_sectors_per_request, MetricCost::derived, {Access::global_store}},
-    {Counter::store_excess_sectors, MetricCost::never, {Access::global_store}, {}, no_ideal},
-    {Counter::store_excess, MetricCost::never, {Access::global_store}, {}, no_ideal},
-    {Counter::store_bytes_per_sector, MetricCost::derived, {Access::global_store}},
-    {Counter::store_efficiency, MetricCost::derived, {Access::global_store}},
-    {Counter::store_tag_wavefronts, MetricCost::extra, {Access::global_store},
-     {{"l1tex__t_output_wavefronts_pipe_lsu_mem_global_op_st.sum"}}},
-    {Counter::store_data_wavefronts, MetricCost::extra, {Access::global_store},
-     {{data_wavefronts, data_wavefronts_before_gh100, all_data_wavefronts}}, of_the_launch, true},
-    {Counter::store_transactions, MetricCost::never, {}, {}, no_transactions},
-    {Counter::store_transaction_bytes, MetricCost::never, {}, {}, no_transactions},
-    // atomic: ATOM and ATOMG.
-    {Counter::atomic_requests, MetricCost::base, {Access::global_atomic},
-     {{"smsp__inst_executed_op_generic_atom_pred_on_any.sum",
-       "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum"}}},
-    {Counter::atomic_sectors, MetricCost::base, {Access::global_atomic},
-     {{"l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum"}}},
-    {Counter::atomic_lines, MetricCost::extra, {Access::global_atomic},
-     {{"l1tex__t_set_accesses_pipe_lsu_mem_global_op_atom.sum"}}},
-    {Counter::atomic_unique_bytes, MetricCost::instrumented, {Access::global_atomic},
-     {{"smsp__sass_data_bytes_mem_global_op_atom.sum"}}},
-    {Counter::atomic_ideal_sectors, MetricCost::never, {Access::global_atomic}, {}, no_ideal},
-    {Counter::atomic_sectors_per_request, MetricCost::derived, {Access::global_atomic}},
-    {Counter::atomic_excess_sectors, MetricCost::never, {Access::global_atomic}, {}, no_ideal},
-    {Counter::atomic_excess, MetricCost::never, {Access::global_atomic}, {}, no_ideal},
-    {Counter::atomic_bytes_per_sector, MetricCost::derived, {Access::global_atomic}},
-    {Counter::atomic_efficiency, MetricCost::derived, {Access::global_atomic}},
-    {Counter::atomic_tag_wavefronts, MetricCost::extra, {Access::global_atomic},
-     {{"l1tex__t_output_wavefronts_pipe_lsu_mem_global_op_atom.sum"}}},
-    {Counter::atomic_data_wavefronts, MetricCost::extra, {Access::global_atomic},
-     {{data_wavefronts, data_wavefronts_before_gh100, all_data_wavefronts}}, of_the_launch, true},
-    {Counter::atomic_transactions, MetricCost::never, {}, {}, no_transactions},
-    {Counter::atomic_transaction_bytes, MetricCost::never, {}, {}, no_transactions},
-    // reduce: RED.
-    {Counter::reduce_requests, MetricCost::base, {Access::global_reduce},
-     {{"smsp__inst_executed_op_global_red_pred_on_any.sum",
-       "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum"}}},
-    {Counter::reduce_sectors, MetricCost::base, {Access::global_reduce},
-     {{"l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum"}}},
-    {Counter::reduce_lines, MetricCost::extra, {Access::global_reduce},
-     {{"l1tex__t_set_accesses_pipe_lsu_mem_global_op_red.sum"}}},
-    {Counter::reduce_unique_bytes, MetricCost::instrumented, {Access::global_reduce},
-     {{"smsp__sass_data_bytes_mem_global_op_red.sum"}}},
-    {Counter::reduce_ideal_sectors, MetricCost::never, {Access::global_reduce}, {}, no_ideal},
-    {Counter::reduce_sectors_per_request, MetricCost::derived, {Access::global_reduce}},
-    {Counter::reduce_excess_sectors, MetricCost::never, {Access::global_reduce}, {}, no_ideal},
-    {Counter::reduce_excess, MetricCost::never, {Access::global_reduce}, {}, no_ideal},
-    {Counter::reduce_bytes_per_sector, MetricCost::derived, {Access::global_reduce}},
-    {Counter::reduce_efficiency, MetricCost::derived, {Access::global_reduce}},
-    {Counter::reduce_tag_wavefronts, MetricCost::extra, {Access::global_reduce},
-     {{"l1tex__t_output_wavefronts_pipe_lsu_mem_global_op_red.sum"}}},
-    {Counter::reduce_data_wavefronts, MetricCost::extra, {Access::global_reduce},
-     {{data_wavefronts, data_wavefronts_before_gh100, all_data_wavefronts}}, of_the_launch, true},
-    {Counter::reduce_transactions, MetricCost::never, {}, {}, no_transactions},
-    {Counter::reduce_transaction_bytes, MetricCost::never, {}, {}, no_transactions},
-    // L1 and L2. The source unit TEX is L1: without instruction fetches and copies.
+    COALPROF_ACCESS_ROWS(load, "ld", "global_ld")     // LDG
+    COALPROF_ACCESS_ROWS(store, "st", "global_st")    // STG
+    COALPROF_ACCESS_ROWS(atomic, "atom", "generic_atom")  // ATOM and ATOMG
+    COALPROF_ACCESS_ROWS(reduce, "red", "global_red")  // RED
+    // L1 and L2. The source unit TEX is L1: instruction fetches and copies are not in it.
     {Counter::l1_hit_sectors, MetricCost::base, {Access::global_load},
      {{"l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum"}}},
     {Counter::l2_read_requests, MetricCost::base,
@@ -165,14 +100,14 @@ constexpr CounterMetrics table[] = {
      {{"lts__t_requests_srcunit_tex_op_red.sum"}}},
     {Counter::l2_reduce_sectors, MetricCost::base, {Access::global_reduce},
      {{"lts__t_sectors_srcunit_tex_op_red.sum"}}},
-    // Device memory: other names on GB202 to GB207; none on GA10B, GB10B, GB20B, which share the
-    // CPU's memory.
+    // Device memory, whoever uses it while the launch runs: other names on GB202 to GB207; none on GA10B, GB10B, GB20B, which share the
+    // memory of the CPU.
     {Counter::dram_read_bytes, MetricCost::base, any_memory,
      {{"dram__bytes_read.sum",
-       "dram__bytes_op_read.sum"}}, of_the_gpu},
+       "dram__bytes_op_read.sum"}}},
     {Counter::dram_write_bytes, MetricCost::base, any_memory,
      {{"dram__bytes_write.sum",
-       "dram__bytes_op_write.sum"}}, of_the_gpu},
+       "dram__bytes_op_write.sum"}}},
     // Shared memory: LDS and STS.
     {Counter::shared_load_requests, MetricCost::base, {Access::shared_load},
      {{"smsp__inst_executed_op_shared_ld_pred_on_any.sum"}}},
@@ -200,9 +135,10 @@ constexpr CounterMetrics table[] = {
     {Counter::shared_atomic_wavefronts, MetricCost::base, {Access::shared_atomic},
      {{"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum"}}},
     {Counter::shared_atomic_conflict_degree, MetricCost::derived, {Access::shared_atomic}},
-    // Constant and local memory.
+    // Constant and local memory. Requests for the kernel's parameters are taken off: a launch that
+    // jumps over its constants counts them alone.
     {Counter::constant_requests, MetricCost::base, {Access::constant_load},
-     {{"idc__requests.sum"}}, with_parameters},
+     {{"idc__requests.sum"}}},
     {Counter::local_load_requests, MetricCost::base, {Access::local_load},
      {{"smsp__inst_executed_op_local_ld_pred_on_any.sum",
        "l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum"}}},
@@ -272,7 +208,8 @@ class Planner {
                 }
                 return;
             case MetricCost::never:
-                if (is_new(counter)) plan_.unavailable.emplace_back(counter, Unavailable{row.note});
+                if (is_new(counter))
+                    plan_.unavailable.emplace_back(counter, Unavailable{row.why_never});
                 return;
             case MetricCost::base:
             case MetricCost::extra:

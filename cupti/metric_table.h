@@ -34,7 +34,7 @@ struct CounterMetrics {
     MetricCost cost;
     AccessSet concerns;  // accesses; the counter needs at least one of them
     std::array<std::string_view, 3> candidates{};  // with their rollups; empty: the end
-    std::string_view note{};                       // remark on the value; for `never`: the reason
+    std::string_view why_never{};
     // The metric does not distinguish accesses: it is an answer only if no other access was made.
     bool needs_sole_access = false;
     // Where the hardware counts waiting as well: its count with waiting, how many of those it takes

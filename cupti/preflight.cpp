@@ -160,7 +160,7 @@ PreflightFacts process_facts() {
 }
 
 Finding find_cupti() {
-    Finding finding{.name = "cupti", .state = FindingState::problem, .detail = {}, .remedy = {}};
+    Finding finding{"cupti", FindingState::problem};
     try {
         const LoadedCupti& cupti = loaded_cupti();
         finding.detail = fmt::format("{}, API version {}", cupti.path, cupti.version);
@@ -183,8 +183,7 @@ Finding find_cupti() {
 }
 
 Finding find_permission(const PreflightFacts& facts) {
-    Finding finding{
-        .name = "permission", .state = FindingState::unknown, .detail = {}, .remedy = {}};
+    Finding finding{"permission"};
     const auto params = read_file(facts.root / "proc/driver/nvidia/params");
     const auto restricted = params ? value_of(*params, "RmProfilingAdminOnly") : std::nullopt;
     if (!restricted) {
@@ -221,32 +220,25 @@ Finding find_permission(const PreflightFacts& facts) {
 
 Finding find_container(const PreflightFacts& facts) {
     const std::string sign = container_sign(facts);
-    return {.name = "container",
-            .state = FindingState::ok,
-            .detail = sign.empty() ? "not in a container" : "in a container: " + sign,
-            .remedy = {}};
+    return {"container", FindingState::ok,
+            sign.empty() ? "not in a container" : "in a container: " + sign};
 }
 
 Finding find_other_profilers(const PreflightFacts& facts) {
     const std::vector<std::string> injected = injected_profilers(facts);
     if (!injected.empty())
-        return {.name = "other profilers",
-                .state = FindingState::problem,
-                .detail = fmt::format("a tool is loaded into this process: {}",
-                                      fmt::join(injected, ", ")),
-                .remedy = "Run coalprof outside that tool, or unset the variable."};
+        return {"other profilers", FindingState::problem,
+                fmt::format("a tool is loaded into this process: {}", fmt::join(injected, ", ")),
+                "Run coalprof outside that tool, or unset the variable."};
     const std::vector<std::string> beside = running(facts.root, [](const std::string& name) {
         return std::ranges::find(counter_users, name) != counter_users.end();
     });
     if (!beside.empty())
-        return {.name = "other profilers",
-                .state = FindingState::unknown,
-                .detail = fmt::format("{} may hold the GPU's counters", fmt::join(beside, ", ")),
-                .remedy =
-                    "If counters are refused as busy: `dcgmi profile --pause` (later "
-                    "--resume), stop dcgm-exporter, close nsys and ncu."};
-    return {
-        .name = "other profilers", .state = FindingState::ok, .detail = "none seen", .remedy = {}};
+        return {"other profilers", FindingState::unknown,
+                fmt::format("{} may hold the GPU's counters", fmt::join(beside, ", ")),
+                "If counters are refused as busy: `dcgmi profile --pause` (later "
+                "--resume), stop dcgm-exporter, close nsys and ncu."};
+    return {"other profilers", FindingState::ok, "none seen"};
 }
 
 Finding find_mps(const PreflightFacts& facts) {
@@ -254,17 +246,13 @@ Finding find_mps(const PreflightFacts& facts) {
         running(facts.root, [](const std::string& name) { return name.starts_with(mps_program); });
     const auto pipe = facts.environment.find("CUDA_MPS_PIPE_DIRECTORY");
     if (servers.empty() && pipe == facts.environment.end())
-        return {.name = "mps", .state = FindingState::ok, .detail = "not in use", .remedy = {}};
-    // A program that was MPS's only client was counted correctly (H100, driver 580.159,
-    // 2026-11-23).
-    return {.name = "mps",
-            .state = FindingState::unknown,
-            .detail = servers.empty()
-                          ? fmt::format("CUDA_MPS_PIPE_DIRECTORY={} is set", pipe->second)
-                          : fmt::format("{} runs", fmt::join(servers, ", ")),
-            .remedy =
-                "Counters include the work of other clients of MPS. If they are refused, stop "
-                "MPS (`echo quit | nvidia-cuda-mps-control`) or unset CUDA_MPS_PIPE_DIRECTORY."};
+        return {"mps", FindingState::ok, "not in use"};
+    // A program that was MPS's only client was counted rightly (H100, driver 580.159, 2026-11-23).
+    return {"mps", FindingState::unknown,
+            servers.empty() ? fmt::format("CUDA_MPS_PIPE_DIRECTORY={} is set", pipe->second)
+                            : fmt::format("{} runs", fmt::join(servers, ", ")),
+            "Counters take in what other clients of MPS do meanwhile. If they are refused, stop "
+            "MPS (`echo quit | nvidia-cuda-mps-control`) or unset CUDA_MPS_PIPE_DIRECTORY."};
 }
 
 Finding find_mig(const PreflightFacts& facts) {
@@ -274,20 +262,13 @@ Finding find_mig(const PreflightFacts& facts) {
         facts.device_uuid.starts_with("MIG-") ||
         (visible != facts.environment.end() && visible->second.find("MIG-") != std::string::npos);
     if (is_mig)
-        return {.name = "mig",
-                .state = FindingState::unknown,
-                .detail =
-                    "the device is a MIG instance: counters of units that it shares (L2, "
-                    "device memory) may be missing",
-                .remedy =
-                    "Use an instance with one compute instance of full size, or switch MIG "
-                    "off for whole-GPU counters."};
-    if (facts.device_name.empty())
-        return {.name = "mig",
-                .state = FindingState::unknown,
-                .detail = "no device to ask",
-                .remedy = {}};
-    return {.name = "mig", .state = FindingState::ok, .detail = "not in use", .remedy = {}};
+        return {"mig", FindingState::unknown,
+                "the device is a MIG instance: counters of units that it shares (L2, "
+                "device memory) may be missing",
+                "Use an instance with one compute instance of full size, or switch MIG "
+                "off for whole-GPU counters."};
+    if (facts.device_name.empty()) return {"mig", FindingState::unknown, "no device to ask"};
+    return {"mig", FindingState::ok, "not in use"};
 }
 
 Finding find_wsl(const PreflightFacts& facts) {
@@ -296,35 +277,26 @@ Finding find_wsl(const PreflightFacts& facts) {
     const bool is_wsl = fs::exists(facts.root / "dev/dxg", ignored) ||
                         (release && (release->find("microsoft") != std::string::npos ||
                                      release->find("Microsoft") != std::string::npos));
-    if (!is_wsl)
-        return {.name = "wsl", .state = FindingState::ok, .detail = "not under WSL", .remedy = {}};
-    return {.name = "wsl",
-            .state = FindingState::unknown,
-            .detail = "under WSL",
-            .remedy =
-                "Counters need WSL 2 on Windows 11, driver 525 or newer, and counters "
-                "allowed for all users in the NVIDIA control panel."};
+    if (!is_wsl) return {"wsl", FindingState::ok, "not under WSL"};
+    return {"wsl", FindingState::unknown, "under WSL",
+            "Counters need WSL 2 on Windows 11, driver 525 or newer, and counters "
+            "allowed for all users in the NVIDIA control panel."};
 }
 
 Finding find_architecture(const PreflightFacts& facts) {
-    if (!facts.device_major)
-        return {.name = "architecture",
-                .state = FindingState::unknown,
-                .detail = "no device to ask",
-                .remedy = {}};
+    if (!facts.device_major) return {"architecture", FindingState::unknown, "no device to ask"};
     const int major = *facts.device_major;
     const int minor = facts.device_minor.value_or(0);
     const bool is_served = major > 7 || (major == 7 && minor >= 5);
-    return {.name = "architecture",
-            .state = is_served ? FindingState::ok : FindingState::problem,
-            .detail = fmt::format("compute capability {}.{}", major, minor),
-            .remedy = is_served ? ""
-                                : "Counters need 7.5 or higher; on this GPU coalprof predicts and "
-                                  "takes times."};
+    return {"architecture", is_served ? FindingState::ok : FindingState::problem,
+            fmt::format("compute capability {}.{}", major, minor),
+            is_served ? ""
+                      : "Counters need 7.5 or higher; on this GPU coalprof predicts and "
+                        "takes times."};
 }
 
 Finding find_collector(int device_index) {
-    Finding finding{.name = "counters", .state = FindingState::ok, .detail = {}, .remedy = {}};
+    Finding finding{"counters", FindingState::ok};
     try {
         const auto collector = make_collector({.device = device_index});
         finding.detail =
@@ -354,10 +326,7 @@ enum Mode : int {
 };
 
 Finding finding(FindingState state, std::string detail, std::string remedy = {}) {
-    return {.name = "virtual gpu",
-            .state = state,
-            .detail = std::move(detail),
-            .remedy = std::move(remedy)};
+    return {"virtual gpu", state, std::move(detail), std::move(remedy)};
 }
 
 std::optional<int> mode_of(const std::string& uuid, const NvmlApi& nvml) {

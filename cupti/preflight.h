@@ -16,8 +16,8 @@ enum class FindingState : std::uint8_t { ok, problem, unknown };
 struct Finding {
     std::string name;  // "permission"
     FindingState state = FindingState::unknown;
-    std::string detail;  // the facts
-    std::string remedy;  // empty: none needed
+    std::string detail = {};  // the facts
+    std::string remedy = {};  // empty: none needed
 };
 
 // The facts from which the findings are made. Tests plant a folder for `root`.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <optional>
 
 #include "core/device/device.h"
@@ -161,22 +160,6 @@ std::vector<CollectedRange> RangeSession::ranges() const {
 
 namespace {
 
-// Adds its lifetime to one of CollectTimes.
-class Stopwatch {
- public:
-    explicit Stopwatch(double& seconds) : seconds_(seconds) {}
-    ~Stopwatch() {
-        seconds_ +=
-            std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-    }
-    Stopwatch(const Stopwatch&) = delete;
-    Stopwatch& operator=(const Stopwatch&) = delete;
-
- private:
-    double& seconds_;
-    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
-
 std::string range_name(std::size_t point) { return fmt::format("p{}", point); }
 
 std::optional<std::size_t> point_of_range(std::string_view name) {
@@ -191,36 +174,23 @@ std::optional<std::size_t> point_of_range(std::string_view name) {
 class Chunk {
  public:
     Chunk(const RangeCollection& collection, const CountedSweep& sweep, std::size_t first,
-          std::size_t count, SweepValues& values, CollectTimes& times)
-        : collection_(collection),
-          sweep_(sweep),
-          first_(first),
-          count_(count),
-          values_(values),
-          times_(times) {}
+          std::size_t count, SweepValues& values)
+        : collection_(collection), sweep_(sweep), first_(first), count_(count), values_(values) {}
 
     void run() {
         try {
-            open();
+            session_.emplace(collection_.api, collection_.context, collection_.config, count_);
             count_all_passes();
             if (finished_ > 0) read_values();
         } catch (const CountersError& error) {
             end_early(error);
         }
         explain_missing();
-        const Stopwatch watch(times_.close_seconds);
-        session_.reset();
     }
 
  private:
-    void open() {
-        const Stopwatch watch(times_.set_up_seconds);
-        session_.emplace(collection_.api, collection_.context, collection_.config, count_);
-    }
-
     // Afterwards finished_ points have been counted in every pass.
     void count_all_passes() {
-        const Stopwatch watch(times_.sweep_seconds);
         try {
             bool is_complete = false;
             for (std::size_t pass = 0; !is_complete; ++pass) {
@@ -272,15 +242,9 @@ class Chunk {
     }
 
     void read_values() {
-        std::size_t dropped = 0;
-        {
-            const Stopwatch watch(times_.decode_seconds);
-            dropped = session_->decode();
-        }
-        if (dropped > 0)
+        if (const std::size_t dropped = session_->decode(); dropped > 0)
             missing_ = keep_reason(
                 fmt::format("CUPTI lost {} of {} points, this one among them", dropped, count_));
-        const Stopwatch watch(times_.evaluate_seconds);
         for (const CollectedRange& range : session_->ranges()) evaluate(range);
     }
 
@@ -314,7 +278,6 @@ class Chunk {
     std::size_t first_;
     std::size_t count_;
     SweepValues& values_;
-    CollectTimes& times_;
     std::optional<RangeSession> session_;
     std::size_t finished_ = 0;  // points of this pass whose range was closed
     std::string_view missing_ = "CUPTI gave no range back for this point";
@@ -327,12 +290,12 @@ bool SweepValues::has_values() const {
 }
 
 void collect_ranges(const RangeCollection& collection, const CountedSweep& sweep,
-                    SweepValues& values, CollectTimes& times) {
+                    SweepValues& values) {
     values.points.resize(sweep.points);
     for (std::size_t first = 0; first < sweep.points; first += collection.ranges_per_session) {
         const std::size_t count = std::min(collection.ranges_per_session, sweep.points - first);
         if (values.ended_because.empty()) {
-            Chunk(collection, sweep, first, count, values, times).run();
+            Chunk(collection, sweep, first, count, values).run();
             continue;
         }
         for (std::size_t point = first; point < first + count; ++point)

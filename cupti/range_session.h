@@ -87,10 +87,10 @@ struct RangeCollection {
     std::size_t ranges_per_session = 1000;
 };
 
-// Points that already have a failure in `values` are skipped: their ranges stay empty. Adds to
-// `times`. Failures of CUPTI and DeviceLostError end the sweep and are in the answer; other
-// exceptions of the sweep's calls (but PointError) are passed on after the session has been closed.
+// Points that already have a failure in `values` are skipped: their ranges stay empty. Failures of
+// CUPTI and DeviceLostError end the sweep and are in the answer; other exceptions of the sweep's
+// calls (but PointError) are passed on after the session has been closed.
 void collect_ranges(const RangeCollection& collection, const CountedSweep& sweep,
-                    SweepValues& values, CollectTimes& times);
+                    SweepValues& values);
 
 }  // namespace coalprof

@@ -37,25 +37,23 @@ BufferKind kind_of(Allocation allocation) {
 
 struct Arena::Slot {
     std::unique_ptr<MappedRange> range;
-    Buffer buffer;      // instead of the range, where memory is not mapped
-    ModuleArray array;  // instead of both, for a __device__ array
+    std::unique_ptr<Buffer> buffer;      // instead of the range, where memory is not mapped
+    std::unique_ptr<ModuleArray> array;  // instead of both, for a __device__ array
 
     std::uint64_t held_bytes() const {
-        return (range ? range->mapped_bytes() : 0) + buffer.bytes() + array.bytes();
+        return (range ? range->mapped_bytes() : 0) + unmapped_bytes();
     }
     // The part of it that serves an array of `bytes`; a smaller reservation is given back first.
     std::uint64_t usable_bytes(std::uint64_t bytes) const {
         if (range) return range->reserved_bytes() >= bytes ? range->mapped_bytes() : 0;
-        return buffer.bytes() >= bytes || array.bytes() >= bytes ? bytes : 0;
+        return unmapped_bytes() >= bytes ? bytes : 0;
+    }
+    std::uint64_t unmapped_bytes() const {
+        return (buffer ? buffer->bytes() : 0) + (array ? array->bytes() : 0);
     }
     CUdeviceptr address() const {
         if (range) return range->base();
-        return array.bytes() != 0 ? array.address() : buffer.address();
-    }
-    void clear() {
-        range.reset();
-        buffer.release();
-        array.release();
+        return array ? array->address() : buffer->address();
     }
 };
 
@@ -71,7 +69,7 @@ Arena::~Arena() = default;
 CUdeviceptr Arena::address(std::size_t array) const { return slots_[array].address(); }
 
 void Arena::clear() {
-    for (Slot& slot : slots_) slot.clear();
+    for (Slot& slot : slots_) slot = {};
 }
 
 std::uint64_t Arena::held_bytes() const {
@@ -127,15 +125,15 @@ void Arena::fit_slot(std::size_t array, std::uint64_t bytes, std::uint64_t neede
     Slot& slot = slots_[array];
     if (slot.usable_bytes(bytes) >= bytes) return;
     if (granularity_ == 0) {
-        slot.clear();
+        slot = {};
         if (allocation_ == Allocation::static_array)
-            slot.array = ModuleArray(shop_, bytes, purpose);
+            slot.array = std::make_unique<ModuleArray>(shop_, bytes, purpose);
         else
-            slot.buffer = Buffer(gpu_, bytes, purpose, kind_of(allocation_));
+            slot.buffer = std::make_unique<Buffer>(gpu_, bytes, purpose, kind_of(allocation_));
         return;
     }
     if (!slot.range || slot.range->reserved_bytes() < bytes) {
-        slot.clear();
+        slot = {};
         slot.range = std::make_unique<MappedRange>(
             gpu_, std::max(std::bit_ceil(bytes), smallest_range_bytes));
     }

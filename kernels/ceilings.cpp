@@ -36,21 +36,16 @@ CompileRequest Ceilings::request() {
     return {.source = "#include \"kernels/source/ceilings.cuh\"\n"};
 }
 
-// At least eight times L2 where memory allows, so that no run hits lines of the one before.
-Buffer Ceilings::measured_buffer() {
-    const Gpu& gpu = bench_.gpu;
+// At least eight times L2 where memory allows, so that nothing of one run serves the next.
+std::uint64_t Ceilings::buffer_bytes() const {
     const DeviceFacts& facts = bench_.facts;
     const auto of_one_pass =
         static_cast<std::uint64_t>(facts.peak_bytes_per_second() * pass_seconds);
     std::uint64_t bytes = std::clamp(of_one_pass, smallest_buffer_bytes, largest_buffer_bytes);
     bytes = std::max(bytes, facts.l2_bytes * 8);
-    bytes = std::min(bytes, std::max(gpu.memory().free_bytes / 2, smallest_buffer_bytes));
+    bytes = std::min(bytes, std::max(bench_.gpu.memory().free_bytes / 2, smallest_buffer_bytes));
     // Whole tiles for every loop: 4 cells for each of 512 threads.
-    bytes = bytes / (1 << 20) * (1 << 20);
-    Buffer buffer(gpu, bytes, "measuring this GPU's ceilings");
-    gpu.check(gpu.api().fill_bytes(buffer.address(), 0, bytes, nullptr),
-              "clear the buffer for this GPU's ceilings");
-    return buffer;
+    return bytes / (1 << 20) * (1 << 20);
 }
 
 // The fastest repetition: a ceiling is the highest rate, not the usual one. 0 where the clock saw
@@ -96,7 +91,10 @@ double Ceilings::copy_rate(const Buffer& buffer) {
 
 const Ceilings::Rates& Ceilings::rates() {
     if (rates_) return *rates_;
-    const Buffer buffer = measured_buffer();
+    const Gpu& gpu = bench_.gpu;
+    const Buffer buffer(gpu, buffer_bytes(), "measuring this GPU's ceilings");
+    gpu.check(gpu.api().fill_bytes(buffer.address(), 0, buffer.bytes(), nullptr),
+              "clear the buffer for this GPU's ceilings");
     const double read = read_rate(buffer);
     return rates_.emplace(Rates{read, copy_rate(buffer)});
 }

@@ -30,7 +30,7 @@ class Ceilings {
     };
 
     const Rates& rates();
-    Buffer measured_buffer();
+    std::uint64_t buffer_bytes() const;
     double read_rate(const Buffer& buffer);
     double copy_rate(const Buffer& buffer);
     double rate_of(std::uint64_t bytes, const std::function<void()>& launch);

@@ -99,13 +99,11 @@ Target target_for(const NvrtcApi& api, int compute_capability) {
         return {fmt::format("sm_{}", compute_capability), false};
     const auto above = std::upper_bound(known.begin(), known.end(), compute_capability);
     if (above == known.begin()) {
-        int major = 0;
-        int minor = 0;
-        static_cast<void>(api.version(&major, &minor));
+        const int version = version_of(api);
         throw Error(fmt::format(
             "cannot compile kernels for this GPU: NVRTC {}.{} no longer knows compute capability "
             "{}.{}. Install the NVRTC of an older CUDA release (12 knows 5.0 to 7.2)",
-            major, minor, compute_capability / 10, compute_capability % 10));
+            version / 1000, version % 1000 / 10, compute_capability / 10, compute_capability % 10));
     }
     return {fmt::format("compute_{}", *(above - 1)), true};
 }
@@ -180,11 +178,7 @@ std::shared_ptr<const Compiled> Compiler::compile(const CompileRequest& request)
 }
 
 std::uint32_t Compiler::version() {
-    const NvrtcApi& api = table_in(nvrtc_.get());
-    int major = 0;
-    int minor = 0;
-    if (api.version(&major, &minor) != NVRTC_SUCCESS) return 0;
-    return static_cast<std::uint32_t>(major * 1000 + minor * 10);
+    return static_cast<std::uint32_t>(version_of(table_in(nvrtc_.get())));
 }
 
 void Compiler::forget(const CompileRequest& request) {

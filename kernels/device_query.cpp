@@ -129,6 +129,8 @@ DeviceFacts facts_of(const DriverApi& api, CUdevice device, int index, int drive
     return facts;
 }
 
+namespace {
+
 NamedValues more_about(const DriverApi& api, CUdevice device, const DeviceFacts& facts) {
     const Attributes attributes(api, device);
     NamedValues values{{"sector_bytes", static_cast<std::int64_t>(sector_bytes)},
@@ -145,7 +147,9 @@ NamedValues more_about(const DriverApi& api, CUdevice device, const DeviceFacts&
     return values;
 }
 
-DeviceList list_devices() {
+}  // namespace
+
+DeviceList take_inventory() {
     const DriverLibrary library = load_driver();
     if (!library.api) return {.devices = {}, .problem = library.sentence, .driver_version = 0};
     return list_devices(*library.api);

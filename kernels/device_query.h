@@ -19,16 +19,15 @@ struct DeviceReport {
 
 // Facts of one device. free_memory_bytes needs a context and stays 0 here.
 DeviceFacts facts_of(const DriverApi& api, CUdevice device, int index, int driver_version);
-NamedValues more_about(const DriverApi& api, CUdevice device, const DeviceFacts& facts);
 
 struct DeviceList {
     std::vector<DeviceReport> devices;
-    std::string problem;  // the reason for an empty list, and a remedy
-    int driver_version = 0;
+    std::string problem;     // the reason for an empty list, and a remedy
+    int driver_version = 0;  // of CUDA that the driver offers: 13000 is 13.0; 0: not known
 };
 
 // Loads and starts the driver. Never throws for want of a GPU; makes no context.
-DeviceList list_devices();
+DeviceList take_inventory();
 DeviceList list_devices(const DriverApi& api);
 
 }  // namespace coalprof

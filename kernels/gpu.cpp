@@ -6,8 +6,6 @@
 #include <string>
 
 #include "core/runtime/steps.h"
-#include "kernels/device_query.h"
-#include "kernels/nvrtc_api.h"
 
 namespace coalprof {
 
@@ -65,26 +63,6 @@ Gpu::Memory Gpu::memory() const {
     std::size_t total_bytes = 0;
     check(api_.memory_info(&free_bytes, &total_bytes), "ask how much GPU memory is free");
     return {free_bytes, total_bytes};
-}
-
-GpuInventory take_inventory() {
-    DeviceList list = list_devices();
-    GpuInventory inventory{
-        .devices = {}, .problem = std::move(list.problem), .driver_version = list.driver_version};
-    for (DeviceReport& report : list.devices)
-        inventory.devices.push_back({std::move(report.facts), std::move(report.more)});
-    return inventory;
-}
-
-CompilerInventory find_compiler(int driver_version) {
-    const NvrtcLibrary library = load_nvrtc(driver_version);
-    CompilerInventory inventory{.path = library.path, .problem = library.sentence};
-    if (!library.api) return inventory;
-    int major = 0;
-    int minor = 0;
-    if (library.api->version(&major, &minor) == NVRTC_SUCCESS)
-        inventory.version = 1000 * major + 10 * minor;
-    return inventory;
 }
 
 }  // namespace coalprof

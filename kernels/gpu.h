@@ -3,9 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "core/device/device.h"
 #include "kernels/driver_api.h"
@@ -46,27 +44,5 @@ class Gpu {
     CUdevice device_;
     CUcontext context_ = nullptr;
 };
-
-// The GPUs that kernels/ finds on this machine, without types of CUDA's: for `coalprof devices` and
-// `coalprof doctor`. Nothing here throws for want of a GPU, and no context is made.
-
-struct InventoriedDevice {
-    DeviceFacts facts;
-    NamedValues more;  // peak_bytes_per_second, compute_mode, ...
-};
-
-struct GpuInventory {
-    std::vector<InventoriedDevice> devices;
-    std::string problem;     // the reason for an empty list, and a remedy
-    int driver_version = 0;  // CUDA's version in the driver: 13000 is 13.0; 0: unknown
-};
-GpuInventory take_inventory();
-
-struct CompilerInventory {
-    std::string path;     // of the library that was loaded
-    std::string problem;  // the reason why there is none, and a remedy
-    int version = 0;      // 13000 is 13.0
-};
-CompilerInventory find_compiler(int driver_version);
 
 }  // namespace coalprof

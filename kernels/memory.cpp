@@ -6,7 +6,6 @@
 #include <bit>
 #include <fstream>
 #include <string>
-#include <utility>
 
 #include "core/text/units.h"
 
@@ -45,7 +44,7 @@ void refuse_memory(std::string_view what_for, std::uint64_t needed_bytes, std::u
 }
 
 Buffer::Buffer(const Gpu& gpu, std::uint64_t bytes, std::string_view what_for, BufferKind kind)
-    : gpu_(&gpu), kind_(kind) {
+    : gpu_(gpu), kind_(kind) {
     const bool is_of_host = kind == BufferKind::host;
     const std::string_view whose = is_of_host ? "host" : "GPU";
     const std::uint64_t free_bytes =
@@ -58,7 +57,7 @@ Buffer::Buffer(const Gpu& gpu, std::uint64_t bytes, std::string_view what_for, B
 }
 
 CUresult Buffer::allocate(std::uint64_t bytes) {
-    const DriverApi& api = gpu_->api();
+    const DriverApi& api = gpu_.api();
     switch (kind_) {
         case BufferKind::device:
             return api.memory_allocate(&address_, bytes);
@@ -82,24 +81,13 @@ CUresult Buffer::allocate(std::uint64_t bytes) {
 // A GPU whose driver does not say is given the benefit of the doubt: the allocation will show.
 void Buffer::require(CUdevice_attribute capability, const char* sentence) const {
     int has_it = 1;
-    const CUresult status = gpu_->api().device_attribute(&has_it, capability, gpu_->device());
+    const CUresult status = gpu_.api().device_attribute(&has_it, capability, gpu_.device());
     if (status == CUDA_SUCCESS && has_it == 0) throw PointError(sentence, ExitCode::partial);
 }
 
-void Buffer::release() {
-    if (bytes_ != 0)
-        static_cast<void>(kind_ == BufferKind::host ? gpu_->api().host_free(host_)
-                                                    : gpu_->api().memory_free(address_));
-    bytes_ = 0;
-    address_ = 0;
-}
-
-void Buffer::swap(Buffer& other) noexcept {
-    std::swap(gpu_, other.gpu_);
-    std::swap(kind_, other.kind_);
-    std::swap(host_, other.host_);
-    std::swap(address_, other.address_);
-    std::swap(bytes_, other.bytes_);
+Buffer::~Buffer() {
+    static_cast<void>(kind_ == BufferKind::host ? gpu_.api().host_free(host_)
+                                                : gpu_.api().memory_free(address_));
 }
 
 std::uint64_t MappedRange::granularity(const Gpu& gpu) {
@@ -204,40 +192,22 @@ std::string source_of(std::uint64_t bytes) {
 }  // namespace
 
 ModuleArray::ModuleArray(KernelShop& shop, std::uint64_t bytes, std::string_view what_for)
-    : gpu_(&shop.gpu()) {
+    : gpu_(shop.gpu()) {
     const std::uint64_t size = size_for(bytes);
     if (size > largest_bytes)
         throw PointError("--alloc static: a __device__ array holds less than 4 GiB",
                          ExitCode::partial);
     code_ = shop.compiled({.source = source_of(size)});
-    const DriverApi& api = gpu_->api();
-    CUmodule module = nullptr;
-    const CUresult status = api.module_load(&module, code_->code.c_str(), 0, nullptr, nullptr);
-    if (status == CUDA_ERROR_OUT_OF_MEMORY)
-        refuse_memory(what_for, size, gpu_->memory().free_bytes);
-    gpu_->check(status, "load a module with a __device__ array");
-    module_ = module;
-    std::size_t found = 0;
-    const CUresult asked = api.module_global(&address_, &found, module_, symbol);
-    if (asked != CUDA_SUCCESS) release();
-    gpu_->check(asked, "find the __device__ array in its module");
-    bytes_ = found;
+    const DriverApi& api = gpu_.api();
+    const CUresult status = api.module_load(&module_, code_->code.c_str(), 0, nullptr, nullptr);
+    if (status == CUDA_ERROR_OUT_OF_MEMORY) refuse_memory(what_for, size, gpu_.memory().free_bytes);
+    gpu_.check(status, "load a module with a __device__ array");
+    const CUresult asked = api.module_global(&address_, &bytes_, module_, symbol);
+    if (asked != CUDA_SUCCESS) static_cast<void>(api.module_unload(module_));
+    gpu_.check(asked, "find the __device__ array in its module");
 }
 
-void ModuleArray::release() {
-    if (module_ != nullptr) static_cast<void>(gpu_->api().module_unload(module_));
-    module_ = nullptr;
-    address_ = 0;
-    bytes_ = 0;
-}
-
-void ModuleArray::swap(ModuleArray& other) noexcept {
-    std::swap(gpu_, other.gpu_);
-    std::swap(code_, other.code_);
-    std::swap(module_, other.module_);
-    std::swap(address_, other.address_);
-    std::swap(bytes_, other.bytes_);
-}
+ModuleArray::~ModuleArray() { static_cast<void>(gpu_.api().module_unload(module_)); }
 
 namespace {
 
@@ -253,7 +223,7 @@ std::uint64_t most_texels(const Gpu& gpu) {
 
 Texture::Texture(const Gpu& gpu, CUdeviceptr address, std::uint64_t texels,
                  std::uint32_t texel_bytes, std::string_view array)
-    : gpu_(&gpu) {
+    : gpu_(gpu) {
     if (const std::uint64_t most = most_texels(gpu); texels > most)
         throw PointError(
             fmt::format("--path tex: array {} has {} texels, and this GPU's textures of linear "
@@ -272,14 +242,6 @@ Texture::Texture(const Gpu& gpu, CUdeviceptr address, std::uint64_t texels,
               fmt::format("make a texture of array {}", array));
 }
 
-void Texture::release() {
-    if (handle_ != 0) static_cast<void>(gpu_->api().texture_destroy(handle_));
-    handle_ = 0;
-}
-
-void Texture::swap(Texture& other) noexcept {
-    std::swap(gpu_, other.gpu_);
-    std::swap(handle_, other.handle_);
-}
+Texture::~Texture() { static_cast<void>(gpu_.api().texture_destroy(handle_)); }
 
 }  // namespace coalprof

@@ -17,34 +17,27 @@ namespace coalprof {
 // The kind of a buffer: cuMemAlloc, cuMemAllocManaged, cuMemHostAlloc.
 enum class BufferKind : std::uint8_t { device, managed, host };
 
-// Owns an allocation. Movable, not copyable.
+// An allocation and its end.
 class Buffer {
  public:
-    Buffer() = default;
     // Throws PointError naming `what_for` and both sizes where it does not fit: managed memory too
     // is never larger than the free memory of the GPU. Also where the GPU does not have that kind.
     Buffer(const Gpu& gpu, std::uint64_t bytes, std::string_view what_for,
            BufferKind kind = BufferKind::device);
-    ~Buffer() { release(); }
-    Buffer(Buffer&& other) noexcept { swap(other); }
-    Buffer& operator=(Buffer&& other) noexcept {
-        swap(other);
-        return *this;
-    }
+    ~Buffer();
+    Buffer(const Buffer&) = delete;
+    Buffer& operator=(const Buffer&) = delete;
 
     CUdeviceptr address() const { return address_; }
     std::uint64_t bytes() const { return bytes_; }
-    explicit operator bool() const { return bytes_ != 0; }
-    void release();
 
  private:
     CUresult allocate(std::uint64_t bytes);
     void require(CUdevice_attribute capability, const char* sentence) const;
-    void swap(Buffer& other) noexcept;
 
-    const Gpu* gpu_ = nullptr;
-    BufferKind kind_ = BufferKind::device;
-    void* host_ = nullptr;  // the host's address, for that kind only
+    const Gpu& gpu_;
+    BufferKind kind_;
+    void* host_ = nullptr;  // where the host sees it; only of that kind
     CUdeviceptr address_ = 0;
     std::uint64_t bytes_ = 0;
 };
@@ -106,63 +99,48 @@ std::optional<std::uint64_t> free_host_bytes();
 // A __device__ array: a module with nothing else, compiled for its size. Classic programs have such
 // arrays if they declare instead of allocating them.
 
-// Movable, not copyable.
 class ModuleArray {
  public:
     // Symbol sizes have 32 bits in a cubin: ptxas 13.0 silently turns an array of 4 GiB into 0
     // bytes.
     static constexpr std::uint64_t largest_bytes = (1ull << 32) - (2ull << 20);
 
-    ModuleArray() = default;
     // At least `bytes`; arrays of similar size share their code. Throws PointError naming
     // `what_for` if it is too large or does not fit, Error if nothing can be compiled.
     ModuleArray(KernelShop& shop, std::uint64_t bytes, std::string_view what_for);
-    ~ModuleArray() { release(); }
-    ModuleArray(ModuleArray&& other) noexcept { swap(other); }
-    ModuleArray& operator=(ModuleArray&& other) noexcept {
-        swap(other);
-        return *this;
-    }
+    ~ModuleArray();
+    ModuleArray(const ModuleArray&) = delete;
+    ModuleArray& operator=(const ModuleArray&) = delete;
 
     CUdeviceptr address() const { return address_; }
     std::uint64_t bytes() const { return bytes_; }
-    void release();
 
  private:
-    void swap(ModuleArray& other) noexcept;
-
-    const Gpu* gpu_ = nullptr;
+    const Gpu& gpu_;
     std::shared_ptr<const Compiled> code_;
     CUmodule module_ = nullptr;
     CUdeviceptr address_ = 0;
-    std::uint64_t bytes_ = 0;
+    std::size_t bytes_ = 0;
 };
 
 // A texture object over an array in linear memory, for loads through a texture.
 
-// Movable, not copyable.
 class Texture {
  public:
-    Texture() = default;
-    // Texels of 4, 8 or 16 bytes, read as 32-bit integers. Throws PointError naming `array` if it
-    // has more texels than a texture of linear memory may have (2^27 if the driver does not say).
+    // Texels of 4, 8 or 16 bytes, read as 32-bit integers. Throws PointError naming `array` where
+    // it has more texels than a texture of linear memory may have (2^27 where the driver does not
+    // say).
     Texture(const Gpu& gpu, CUdeviceptr address, std::uint64_t texels, std::uint32_t texel_bytes,
             std::string_view array);
-    ~Texture() { release(); }
-    Texture(Texture&& other) noexcept { swap(other); }
-    Texture& operator=(Texture&& other) noexcept {
-        swap(other);
-        return *this;
-    }
+    ~Texture();
+    Texture(const Texture&) = delete;
+    Texture& operator=(const Texture&) = delete;
 
-    // The handle for a kernel's argument; 0: none.
+    // The handle for a kernel's argument.
     std::uint64_t handle() const { return handle_; }
 
  private:
-    void release();
-    void swap(Texture& other) noexcept;
-
-    const Gpu* gpu_ = nullptr;
+    const Gpu& gpu_;
     CUtexObject handle_ = 0;
 };
 

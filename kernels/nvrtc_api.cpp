@@ -75,4 +75,10 @@ NvrtcLibrary load_nvrtc(int driver_version) {
                 sonames[0], sonames[1])};
 }
 
+int version_of(const NvrtcApi& api) {
+    int major = 0;
+    int minor = 0;
+    return api.version(&major, &minor) == NVRTC_SUCCESS ? 1000 * major + 10 * minor : 0;
+}
+
 }  // namespace coalprof

@@ -44,4 +44,7 @@ std::vector<std::string> nvrtc_candidates(int driver_version);
 
 NvrtcLibrary load_nvrtc(int driver_version);
 
+// 13000 for NVRTC 13.0; 0 where it does not say.
+int version_of(const NvrtcApi& api);
+
 }  // namespace coalprof

@@ -163,18 +163,18 @@ void PlanLaunch::place_arrays() {
 void PlanLaunch::make_textures() {
     textures_.resize(plan_.program.arrays.size());
     for (const Instruction& one : plan_.program.instructions) {
-        Texture& texture = textures_[one.array];
-        if (one.path != LoadPath::tex || texture.handle() != 0) continue;
+        auto& texture = textures_[one.array];
+        if (one.path != LoadPath::tex || texture) continue;
         const Array& array = plan_.program.arrays[one.array];
-        texture = Texture(bench_.gpu, placement_.base_addresses[one.array], array.elements,
-                          array.element_bytes, array.name);
+        texture = std::make_unique<Texture>(bench_.gpu, placement_.base_addresses[one.array],
+                                            array.elements, array.element_bytes, array.name);
     }
 }
 
 Operand PlanLaunch::operand_of(std::size_t array) const {
     Operand operand;
     operand.base = placement_.base_addresses[array];
-    operand.texture = textures_[array].handle();
+    if (textures_[array]) operand.texture = textures_[array]->handle();
     operand.seed = seed_of(array);
     if (!is_global_array(array))
         operand.elements = static_cast<Word>(plan_.program.arrays[array].elements);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -59,7 +60,7 @@ class PlanLaunch : public PreparedLaunch {
     CompileRequest request_;
     ArenaLease arena_;
     Placement placement_;
-    std::vector<Texture> textures_;  // one per array that is loaded through one, else empty
+    std::vector<std::unique_ptr<Texture>> textures_;  // of the arrays that are fetched through one
     Kernel* kernel_ = nullptr;
     LaunchSize size_;
     KernelParameters parameters_;

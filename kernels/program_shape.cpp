@@ -248,21 +248,10 @@ InstructionShape instruction_shape(const Plan& plan, const ProgramShape& shape, 
 }  // namespace
 
 std::string_view type_name(const Formula& formula) {
-    struct Name {
-        std::string_view operator()(const Offset&) const { return "Offset"; }
-        std::string_view operator()(const Stride&) const { return "Stride"; }
-        std::string_view operator()(const Groups&) const { return "Groups"; }
-        std::string_view operator()(const Permute&) const { return "Permute"; }
-        std::string_view operator()(const Scatter&) const { return "Scatter"; }
-        std::string_view operator()(const Rows&) const { return "Rows"; }
-        std::string_view operator()(const Columns&) const { return "Columns"; }
-        std::string_view operator()(const LaneGrid&) const { return "LaneGrid"; }
-        std::string_view operator()(const Tiles&) const { return "Tiles"; }
-        std::string_view operator()(const TileCells&) const { return "TileCells"; }
-        std::string_view operator()(const SwizzledCells&) const { return "SwizzledCells"; }
-        std::string_view operator()(const Custom&) const { return ""; }
-    };
-    return std::visit(Name{}, formula);
+    constexpr std::array<std::string_view, std::variant_size_v<Formula>> names{
+        "Offset",  "Stride",   "Groups", "Permute",   "Scatter",       "Rows",
+        "Columns", "LaneGrid", "Tiles",  "TileCells", "SwizzledCells", ""};
+    return names[formula.index()];
 }
 
 BlockLimits block_limits(const DeviceFacts& facts) {

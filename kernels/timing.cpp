@@ -59,15 +59,15 @@ CompileRequest CacheControl::request() {
 void CacheControl::flush() {
     const Gpu& gpu = shop_.gpu();
     if (!buffer_) {
-        buffer_ = Buffer(gpu, buffer_bytes_, "emptying L2");
-        gpu.check(gpu.api().fill_bytes(buffer_.address(), 0, buffer_bytes_, nullptr),
+        buffer_.emplace(gpu, buffer_bytes_, "emptying L2");
+        gpu.check(gpu.api().fill_bytes(buffer_->address(), 0, buffer_bytes_, nullptr),
                   "clear the buffer that empties L2");
     }
     KernelParameters parameters;
-    parameters.add(buffer_.address());
+    parameters.add(buffer_->address());
     parameters.add(std::uint64_t{buffer_bytes_ / 16});
     parameters.add(Word{0});
-    parameters.add(buffer_.address());
+    parameters.add(buffer_->address());
     shop_.kernel(request(), "coalprof_flush")
         .launch({.grid = flush_blocks_, .block = 256}, parameters.pointers());
 }

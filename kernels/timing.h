@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "core/device/device.h"
@@ -31,7 +32,7 @@ class CacheControl {
     std::uint64_t buffer_bytes_;
     double cycles_per_second_;
     std::uint64_t flush_blocks_;
-    Buffer buffer_;
+    std::optional<Buffer> buffer_;
 };
 
 class Stopwatch {

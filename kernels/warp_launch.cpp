@@ -65,10 +65,10 @@ WarpMemory::WarpMemory(const Gpu& gpu) : gpu_(gpu) {
     const std::uint64_t total_bytes = gpu.memory().total_bytes;
     if (granularity == 0) {
         const std::uint64_t bytes = std::min(plain_buffer_bytes, total_bytes / 4);
-        buffer_ = Buffer(gpu, bytes, "the warps to replay");
-        gpu.check(gpu.api().fill_bytes(buffer_.address(), 0, bytes, nullptr),
+        buffer_.emplace(gpu, bytes, "the warps to replay");
+        gpu.check(gpu.api().fill_bytes(buffer_->address(), 0, bytes, nullptr),
                   "clear the memory of replayed warps");
-        base_ = buffer_.address();
+        base_ = buffer_->address();
         span_bytes_ = bytes;
         return;
     }

@@ -34,7 +34,7 @@ class WarpMemory {
     const Gpu& gpu_;
     std::uint64_t chunk_bytes_ = 0;
     std::unique_ptr<MappedRange> range_;
-    Buffer buffer_;  // instead of the range, if the device cannot map memory
+    std::optional<Buffer> buffer_;  // instead of the range, where the device cannot map memory
     std::vector<bool> is_mapped_;
     CUdeviceptr base_ = 0;
     std::uint64_t span_bytes_ = 0;

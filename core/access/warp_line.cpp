@@ -5,7 +5,6 @@
 #include <bit>
 #include <string>
 
-#include "core/access/fields.h"
 #include "core/text/describe.h"
 #include "core/text/name_list.h"
 #include "core/text/number.h"
@@ -134,49 +133,16 @@ class LineParser {
         at_ += wanted.size();
     }
 
-    // Typical fields, separated by one blank, take the short way; all others, and all errors, go
-    // through parse_field().
     void parse_addresses() {
-        skip_blanks();
         std::uint32_t active_lanes = 0;
         std::uint64_t bits = 0;
-        const char* at = at_;
-        fast::FieldEnds ends(at);
         for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
-            std::uint64_t address = 0;
-            const char* end = ends.next();
-            bool is_active = true;
-            if (!read_usual(at, end, is_active, address)) {
-                at_ = at;
-                is_active = parse_field(lane, address);
-                end = at_;
-                ends = fast::FieldEnds(end + 1);
-            }
-            at = is_blank(*end) ? end + 1 : end;
+            std::uint64_t& address = line_.access.addresses[lane];
+            active_lanes |= std::uint32_t{parse_field(lane, address)} << lane;
             bits |= address;
-            active_lanes |= std::uint32_t{is_active} << lane;
-            line_.access.addresses[lane] = address;
         }
-        at_ = at;
         line_.access.active_lanes = active_lanes;
         check_addresses(bits);
-    }
-
-    // Up to 16 digits, 0x and up to 16 hexadecimal digits, or '-', followed by a blank or the
-    // line's end.
-    bool read_usual(const char* first, const char* end, bool& is_active,
-                    std::uint64_t& address) const {
-        if (!is_blank(*end) && end != end_) return false;
-        std::size_t count = static_cast<std::size_t>(end - first);
-        if (first[0] == '-' && count == 1) {
-            is_active = false;
-            return true;
-        }
-        if (first[0] == '0' && first[1] == 'x') {
-            count -= 2;
-            return count - 1 < most_field_digits && fast::read_hexadecimal(end, count, address);
-        }
-        return count - 1 < most_field_digits && fast::read_decimal(end, count, address);
     }
 
     // False: the lane is inactive.

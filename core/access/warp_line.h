@@ -8,8 +8,8 @@
 namespace coalprof {
 
 // Parses `text`, a line without its end, of `file_name`; line.number is the caller's. The byte
-// after it must be a newline, CR or 0, and field_margin_bytes before and after it must be readable
-// (see fields.h). False: a blank or comment line. Throws UsageError naming file, line and column.
+// behind it must be a newline, CR or 0. False: a blank or comment line. Throws UsageError naming
+// file, line and column.
 bool parse_warp_line(std::string_view text, std::string_view file_name, WarpLine& line);
 // The same up to the end of the op; sets line.access, kind and space.
 bool parse_warp_op(std::string_view text, std::string_view file_name, WarpLine& line);

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <utility>
 
-#include "core/access/fields.h"
 #include "core/access/warp_line.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
@@ -24,9 +23,7 @@ constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 WarpsReader::WarpsReader(ByteSource& source, std::string file_name)
     : source_(source),
       file_name_(std::move(file_name)),
-      buffer_(field_margin_bytes + block_bytes + 1 + field_margin_bytes),  // 1: a last newline
-      begin_(field_margin_bytes),
-      end_(field_margin_bytes) {}
+      buffer_(block_bytes + 1) {}  // 1: a last newline
 
 // `parse` returns true if a line holds a warp.
 template <typename Parse>
@@ -93,13 +90,13 @@ bool WarpsReader::find_line_end(Wait wait) {
 
 // Moves the rest to the front of the buffer and reads more after it. False at the end of the input.
 bool WarpsReader::refill() {
-    char* front = buffer_.data() + field_margin_bytes;
+    char* front = buffer_.data();
     const std::size_t left = end_ - begin_;
-    // A pipe may deliver a long line in small pieces: it is moved once.
-    if (begin_ > field_margin_bytes) std::memmove(front, buffer_.data() + begin_, left);
+    // A pipe may bring a long line in small pieces: it is moved once.
+    if (begin_ > 0) std::memmove(front, buffer_.data() + begin_, left);
     const std::size_t bytes = source_.read({front + left, block_bytes - left});
-    begin_ = field_margin_bytes;
-    end_ = begin_ + left + bytes;
+    begin_ = 0;
+    end_ = left + bytes;
     return bytes > 0;
 }
 

@@ -74,8 +74,8 @@ class WarpsReader {
     ByteSource& source_;
     std::string file_name_;
     std::vector<char> buffer_;
-    std::size_t begin_;  // buffer_[begin_, end_) is not yet handed out
-    std::size_t end_;
+    std::size_t begin_ = 0;  // buffer_[begin_, end_) is not yet handed out
+    std::size_t end_ = 0;
     std::size_t line_end_ = 0;
     std::uint64_t number_ = 0;
 };

@@ -174,8 +174,8 @@ class FormulaFileReader {
         } else if (key == "vars") {
             read_vars(value, formula);
         } else if (key == "op") {
-            formula.op = find_op(text_in(value));
-            if (!formula.op) fail(value, unknown_word("op", text_in(value), op_list()));
+            formula.op = find_word<Op>(text_in(value));
+            if (!formula.op) fail(value, unknown_word("op", text_in(value), word_list<Op>()));
         } else if (key == "type") {
             formula.type = find_element_type(text_in(value));
             if (!formula.type)

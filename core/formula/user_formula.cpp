@@ -41,6 +41,10 @@ std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
     return z ^ (z >> 31);
 }
 
+bool is_division(const Node& node) {
+    return node.kind == NodeKind::divide || node.kind == NodeKind::remainder;
+}
+
 template <typename HashAt>
 std::uint64_t hash_of(const Node& node, HashAt hash_at) {
     std::uint64_t hash =
@@ -51,21 +55,6 @@ std::uint64_t hash_of(const Node& node, HashAt hash_at) {
 }
 
 }  // namespace
-
-// Searches its index and its condition.
-template <typename Is>
-std::uint32_t UserFormula::nodes_that(Is is) const {
-    const auto in_tree = [&](NodeId root) {
-        const auto& nodes = formula_->nodes;
-        return std::count_if(nodes.begin() + nodes[root].first, nodes.begin() + root + 1, is);
-    };
-    const auto of_condition = access_.condition ? in_tree(*access_.condition) : 0;
-    return static_cast<std::uint32_t>(in_tree(access_.index) + of_condition);
-}
-
-std::uint32_t UserFormula::hashes() const {
-    return nodes_that([](const Node& node) { return node.kind == NodeKind::hash; });
-}
 
 std::optional<std::int64_t> UserFormula::number_of(const Node& node) const {
     if (node.kind == NodeKind::literal) return node.value;
@@ -86,6 +75,9 @@ Computed UserFormula::computed(ExpressionsSeen& seen) const {
         for (std::size_t id = first; id <= root; ++id) {
             const Node& node = formula_->nodes[id];
             hashes.push_back(hash_of(node, hash_at));
+            sum.hashes += node.kind == NodeKind::hash;
+            sum.divides |=
+                is_division(node) && formula_->nodes[node.children[1]].kind != NodeKind::literal;
             if (node.kind <= NodeKind::variable || node.kind == NodeKind::hash) continue;
             if (is_address && id == root && adds_a_number(node)) continue;
             sum.operators += seen.insert(hashes.back()).second;
@@ -103,7 +95,7 @@ Computed UserFormula::computed(ExpressionsSeen& seen) const {
 }
 
 bool UserFormula::divides_at_length(const Node& node) const {
-    if (node.kind != NodeKind::divide && node.kind != NodeKind::remainder) return false;
+    if (!is_division(node)) return false;
     const auto number = number_of(formula_->nodes[node.children[1]]);
     return !number || *number <= 0 || !std::has_single_bit(static_cast<std::uint64_t>(*number));
 }
@@ -114,14 +106,7 @@ bool UserFormula::adds_a_number(const Node& node) const {
            number_of(formula_->nodes[node.children[1]]);
 }
 
-bool UserFormula::divides() const {
-    return nodes_that([this](const Node& node) {
-               return (node.kind == NodeKind::divide || node.kind == NodeKind::remainder) &&
-                      formula_->nodes[node.children[1]].kind != NodeKind::literal;
-           }) != 0;
-}
-
-// Compares the trees: each round of a loop is compared with each other one.
+// By the trees: of the rounds of a loop each is compared with each.
 bool UserFormula::is_same_as(const CustomFormula& custom) const {
     const auto* other = dynamic_cast<const UserFormula*>(&custom);
     if (other == nullptr || access_.condition.has_value() != other->access_.condition.has_value())

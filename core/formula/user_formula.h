@@ -23,9 +23,7 @@ class UserFormula : public CustomFormula {
     void evaluate(std::uint64_t first, std::uint32_t count, std::uint64_t* elements) const override;
     std::optional<Period> period() const override { return period_; }
     bool may_idle() const override { return access_.condition.has_value(); }
-    std::uint32_t hashes() const override;
     Computed computed(ExpressionsSeen& seen) const override;
-    bool divides() const override;
     bool is_same_as(const CustomFormula& other) const override;
     std::string cuda_source(const std::string& type_name) const override;
     std::string text() const override;
@@ -40,8 +38,6 @@ class UserFormula : public CustomFormula {
 
  private:
     std::string written() const;
-    template <typename Is>
-    std::uint32_t nodes_that(Is is) const;
     std::optional<std::int64_t> number_of(const Node& node) const;
     bool divides_at_length(const Node& node) const;
     bool adds_a_number(const Node& node) const;

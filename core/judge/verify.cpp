@@ -68,8 +68,8 @@ std::string name_of(const PlannedPoint& point) {
 
 CatalogPoints::CatalogPoints(const VerifyScope& scope, const Machine& machine)
     : size_bytes_(scope.size_bytes), machine_(machine) {
-    for (const std::string_view op : op_list()) {
-        if (!is_in_scope(scope.ops, *find_op(op))) continue;
+    for (const std::string_view op : word_list<Op>()) {
+        if (!is_in_scope(scope.ops, *find_word<Op>(op))) continue;
         for (const PatternInfo& pattern : pattern_catalog()) {
             if (!is_in_scope(scope.patterns, pattern.name)) continue;
             for (const std::string_view type : element_type_list()) {
@@ -78,7 +78,7 @@ CatalogPoints::CatalogPoints(const VerifyScope& scope, const Machine& machine)
                     machine.rules->abilities.widest_access_bytes)
                     continue;
                 for (const PatternOptions& options : options_to_verify(pattern))
-                    add_values({&pattern, options, *find_op(op), *find_element_type(type)},
+                    add_values({&pattern, options, *find_word<Op>(op), *find_element_type(type)},
                                scope.most_values);
             }
         }

@@ -1,6 +1,7 @@
 // A plan: everything that decides a launch. A sweep is a list of plans.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,11 +14,48 @@
 namespace coalprof {
 
 enum class Op : std::uint8_t { load, store, rmw, copy, add, atomic, reduce };
+// Default cache modifiers of loads and stores, as ptxas spells them (-dlcm, -dscm).
+enum class LoadModifier : std::uint8_t { ca, cg, cs, cv };
+enum class StoreModifier : std::uint8_t { wb, cg, cs, wt };
+// Where the arrays lie: cuMemAlloc, a __device__ array of a module, managed memory, pinned host
+// memory.
+enum class Allocation : std::uint8_t { device, static_array, managed, host };
+
+// Their words on the command line, in their order, which is that of --help.
+template <typename Enum>
+inline constexpr std::array<std::string_view, 0> option_words{};
+template <>
+inline constexpr std::array<std::string_view, 7> option_words<Op>{"load", "store",  "rmw",   "copy",
+                                                                  "add",  "atomic", "reduce"};
+template <>
+inline constexpr std::array<std::string_view, 4> option_words<LoadModifier>{"ca", "cg", "cs", "cv"};
+template <>
+inline constexpr std::array<std::string_view, 4> option_words<StoreModifier>{"wb", "cg", "cs",
+                                                                             "wt"};
+template <>
+inline constexpr std::array<std::string_view, 4> option_words<Allocation>{"device", "static",
+                                                                          "managed", "host"};
+template <>
+inline constexpr std::array<std::string_view, 3> option_words<LoadPath>{"ld", "ldg", "tex"};
+
+template <typename Enum>
+requires(option_words<Enum>.size() > 0) constexpr std::string_view name_of(Enum value) {
+    return option_words<Enum>[static_cast<std::size_t>(value)];
+}
+template <typename Enum>
+std::optional<Enum> find_word(std::string_view word) {
+    for (std::size_t k = 0; k < option_words<Enum>.size(); ++k)
+        if (option_words<Enum>[k] == word) return static_cast<Enum>(k);
+    return std::nullopt;
+}
+template <typename Enum>
+std::vector<std::string_view> word_list() {
+    return {option_words<Enum>.begin(), option_words<Enum>.end()};
+}
 
 std::uint32_t bytes_of(ElementType type);
-std::string_view name_of(Op op);
 std::string_view name_of(ElementType type);
-std::optional<Op> find_op(std::string_view name);
+std::vector<std::string_view> element_type_list();
 // By its name here, CUDA's or NumPy's: "float4" is f32x4, "int32" s32. Types of one width differ
 // only in atomics.
 std::optional<ElementType> find_element_type(std::string_view name);
@@ -26,30 +64,6 @@ std::string hint_for_element_type(std::string_view word);
 // True if atomics add in it.
 bool is_atomic_type(ElementType type);
 inline constexpr std::string_view atomic_types = "u32, u64, s32, s64, f32 and f64";
-
-// Default cache modifiers of loads and stores, in ptxas's spelling (-dlcm, -dscm).
-enum class LoadModifier : std::uint8_t { ca, cg, cs, cv };
-enum class StoreModifier : std::uint8_t { wb, cg, cs, wt };
-std::string_view name_of(LoadModifier modifier);
-std::string_view name_of(StoreModifier modifier);
-std::optional<LoadModifier> find_load_modifier(std::string_view name);
-std::optional<StoreModifier> find_store_modifier(std::string_view name);
-
-// Where the arrays lie: cuMemAlloc, a __device__ array of a module, managed memory, pinned host
-// memory.
-enum class Allocation : std::uint8_t { device, static_array, managed, host };
-std::string_view name_of(Allocation allocation);
-std::optional<Allocation> find_allocation(std::string_view name);
-std::string_view name_of(LoadPath path);
-std::optional<LoadPath> find_load_path(std::string_view name);
-
-// Every name, in the order of --help.
-std::vector<std::string_view> op_list();
-std::vector<std::string_view> element_type_list();
-std::vector<std::string_view> load_modifier_list();
-std::vector<std::string_view> store_modifier_list();
-std::vector<std::string_view> allocation_list();
-std::vector<std::string_view> load_path_list();
 
 // The part of L1 that is given to shared memory: per cent of the largest carveout. None: the
 // driver's.

@@ -120,12 +120,15 @@ bool may_idle(const Formula& formula) {
 }
 
 std::uint32_t hashes_of(const Formula& formula) {
-    if (const auto* custom = std::get_if<Custom>(&formula)) return (*custom)->hashes();
+    ExpressionsSeen seen;
+    if (const auto* custom = std::get_if<Custom>(&formula)) return (*custom)->computed(seen).hashes;
     return std::holds_alternative<Scatter>(formula) ? 1 : 0;
 }
 
 bool divides(const Formula& formula) {
-    if (const auto* custom = std::get_if<Custom>(&formula)) return (*custom)->divides();
+    ExpressionsSeen seen;
+    if (const auto* custom = std::get_if<Custom>(&formula))
+        return (*custom)->computed(seen).divides;
     return std::holds_alternative<Groups>(formula) || std::holds_alternative<Rows>(formula) ||
            std::holds_alternative<Columns>(formula) || std::holds_alternative<Tiles>(formula) ||
            std::holds_alternative<Permute>(formula);

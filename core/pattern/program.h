@@ -33,6 +33,8 @@ struct Computed {
     // By anything but a power of two; quotient and remainder of one division count once.
     std::uint32_t divisions = 0;
     std::uint32_t conditions = 0;
+    std::uint32_t hashes = 0;  // random words, each as often as it is written
+    bool divides = false;      // by a number that the text does not spell out
 };
 // Hashes of the expressions that a program has computed.
 using ExpressionsSeen = std::unordered_set<std::uint64_t>;
@@ -47,13 +49,9 @@ class CustomFormula {
     virtual std::optional<Period> period() const = 0;
     // True if idle_lane may be among its answers.
     virtual bool may_idle() const { return true; }
-    // Random words that a thread computes for one element.
-    virtual std::uint32_t hashes() const { return 0; }
     // The operations of its index and its condition beside those of expressions that are computed
     // already.
     virtual Computed computed(ExpressionsSeen&) const { return {}; }
-    // True if it divides by a number that its text does not spell out.
-    virtual bool divides() const { return false; }
     // True if it computes the same elements in the same way.
     virtual bool is_same_as(const CustomFormula& other) const {
         return cuda_source("F") == other.cuda_source("F");

@@ -132,7 +132,8 @@ using UserIndex = std::shared_ptr<const CustomFormula>;
 bool is_drawn(const Instruction& one) {
     const UserIndex& index = std::get<UserIndex>(one.formula);
     ExpressionsSeen seen;
-    return index->hashes() > 0 && index->computed(seen).operators == 0;
+    const Computed computed = index->computed(seen);
+    return computed.hashes > 0 && computed.operators == 0;
 }
 
 // In the order of threads, like the other array of a copy.

@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <exception>
 
+#include "core/text/utf8.h"
+
 namespace coalprof {
 namespace {
 
@@ -30,26 +32,7 @@ std::string text_of(const char* text) { return text ? text : ""; }
 // As UTF-8, like --nvtx.
 std::string text_of(const wchar_t* text) {
     std::string bytes;
-    for (; text && *text != 0; ++text) {
-        const auto point = static_cast<std::uint32_t>(*text);
-        const auto add = [&](std::uint32_t byte) { bytes += static_cast<char>(byte); };
-        const auto add_rest = [&](int shift) { add(0x80 | (point >> shift & 0x3f)); };
-        if (point < 0x80) {
-            add(point);
-        } else if (point < 0x800) {
-            add(0xc0 | point >> 6);
-            add_rest(0);
-        } else if (point < 0x10000) {
-            add(0xe0 | point >> 12);
-            add_rest(6);
-            add_rest(0);
-        } else {
-            add(0xf0 | (point >> 18 & 7));
-            add_rest(12);
-            add_rest(6);
-            add_rest(0);
-        }
-    }
+    for (; text && *text != 0; ++text) append_utf8(bytes, static_cast<char32_t>(*text));
     return bytes;
 }
 

@@ -139,10 +139,10 @@ class Launches {
 TEST_F(DivergentOnGpu, counters_are_as_predicted_whichever_lanes_take_part) {
     COALPROF_NEEDS_COUNTERS();
     Launches launches(machine());
-    for (const std::string_view op : op_list())
+    for (const std::string_view op : word_list<Op>())
         for (const std::uint32_t per_thread : elements_per_thread) {
-            launches.add_patterns(*find_op(op), per_thread);
-            launches.add_formulas(*find_op(op), per_thread);
+            launches.add_patterns(*find_word<Op>(op), per_thread);
+            launches.add_formulas(*find_word<Op>(op), per_thread);
         }
     ListedPoints points(std::move(launches.points));
     VerifyReport report;

@@ -255,9 +255,9 @@ TEST_F(FormulaOnGpu, built_in_patterns_are_measured_alike_as_formulas) {
     COALPROF_NEEDS_COUNTERS();
     const Machine gpu = machine();
     std::uint64_t compared = 0;
-    for (const std::string_view op : op_list())
+    for (const std::string_view op : word_list<Op>())
         for (const ElementType type : {ElementType::f32, ElementType::u64}) {
-            ListedPoints points(pairs_of(*find_op(op), type, gpu));
+            ListedPoints points(pairs_of(*find_word<Op>(op), type, gpu));
             Points sink;
             run_on_device(points,
                           {.launcher = launcher(),

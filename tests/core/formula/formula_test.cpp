@@ -316,14 +316,14 @@ TEST(FormulaTwins, give_the_counters_of_every_built_in_pattern) {
     unsigned compared = 0;
     unsigned number = 0;
     for (const testing::Twin& twin : testing::twins)
-        for (const std::string_view op : op_list())
+        for (const std::string_view op : word_list<Op>())
             for (const ElementType type :
                  {ElementType::u8, ElementType::f32, ElementType::f64, ElementType::f32x4})
                 for (const std::uint64_t value : some_values(twin.pattern, type)) {
                     if (++number % fewer_cases != 0) continue;
                     Plan plan;
                     try {
-                        plan = built_in(twin, value, *find_op(op), type, 1 << 18);
+                        plan = built_in(twin, value, *find_word<Op>(op), type, 1 << 18);
                     } catch (const UsageError&) {
                         continue;  // atomics on bytes, a transpose that is no copy
                     }
