@@ -248,9 +248,10 @@ InstructionShape instruction_shape(const Plan& plan, const ProgramShape& shape, 
 }  // namespace
 
 std::string_view type_name(const Formula& formula) {
-    constexpr std::array<std::string_view, std::variant_size_v<Formula>> names{
-        "Offset",  "Stride",   "Groups", "Permute",   "Scatter",       "Rows",
-        "Columns", "LaneGrid", "Tiles",  "TileCells", "SwizzledCells", ""};
+    constexpr std::array names{"Offset",  "Stride",    "Groups",        "Permute",
+                               "Scatter", "Rows",      "Columns",       "LaneGrid",
+                               "Tiles",   "TileCells", "SwizzledCells", ""};
+    static_assert(names.size() == std::variant_size_v<Formula>);
     return names[formula.index()];
 }
 

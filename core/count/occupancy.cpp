@@ -92,19 +92,9 @@ std::string why_impossible(const OccupancyLimits& limits, const KernelNeeds& nee
 }  // namespace
 
 std::string_view name_of(Limiter limiter) {
-    switch (limiter) {
-        case Limiter::warps:
-            return "warps";
-        case Limiter::registers:
-            return "registers";
-        case Limiter::shared_memory:
-            return "shared memory";
-        case Limiter::blocks:
-            return "blocks";
-        case Limiter::barriers:
-            break;
-    }
-    return "barriers";
+    constexpr std::array<std::string_view, limiter_count> names{
+        "warps", "registers", "shared memory", "blocks", "barriers"};
+    return names[static_cast<std::size_t>(limiter)];
 }
 
 Occupancy occupancy(const Rules& rules, const KernelNeeds& needs) {

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 
 #include "core/count/bandwidth.h"
 #include "core/count/constant_memory.h"
@@ -24,17 +25,12 @@ struct L2Keys {
     Counter sectors;
 };
 constexpr L2Keys l2_keys(AccessKind kind) {
-    switch (kind) {
-        case AccessKind::load:
-            return {Counter::l2_read_requests, Counter::l2_read_sectors};
-        case AccessKind::store:
-            return {Counter::l2_write_requests, Counter::l2_write_sectors};
-        case AccessKind::atomic:
-            return {Counter::l2_atomic_requests, Counter::l2_atomic_sectors};
-        case AccessKind::reduce:
-            break;
-    }
-    return {Counter::l2_reduce_requests, Counter::l2_reduce_sectors};
+    constexpr std::array<L2Keys, access_kinds.size()> keys{
+        {{Counter::l2_read_requests, Counter::l2_read_sectors},
+         {Counter::l2_write_requests, Counter::l2_write_sectors},
+         {Counter::l2_atomic_requests, Counter::l2_atomic_sectors},
+         {Counter::l2_reduce_requests, Counter::l2_reduce_sectors}}};
+    return keys[static_cast<std::size_t>(kind)];
 }
 
 void set_l2(Readings& readings, AccessKind kind, const GlobalCounts& counts) {

@@ -9,6 +9,7 @@
 #include "core/formula/complaint.h"
 #include "core/formula/launch_check.h"
 #include "core/formula/user_formula.h"
+#include "core/pattern/builder.h"
 #include "core/pattern/walk_limit.h"
 #include "core/result/counter.h"
 
@@ -16,32 +17,6 @@ namespace coalprof {
 namespace {
 
 constexpr std::uint64_t most_threads = 1ull << 48;
-
-// The instructions of one access without a prefix; patterned ones use its index.
-struct OpParts {
-    std::vector<AccessKind> patterned;  // on the access's own array
-    bool second_load = false;           // a patterned load of a second array
-    bool contiguous_store = false;
-};
-OpParts parts_of(Op op) {
-    switch (op) {
-        case Op::load:
-            return {{AccessKind::load}};
-        case Op::store:
-            return {{AccessKind::store}};
-        case Op::rmw:
-            return {{AccessKind::load, AccessKind::store}};
-        case Op::copy:
-            return {{AccessKind::load}, false, true};
-        case Op::add:
-            return {{AccessKind::load}, true, true};
-        case Op::atomic:
-            return {{AccessKind::atomic}};
-        case Op::reduce:
-            return {{AccessKind::reduce}};
-    }
-    return {};
-}
 
 class FormulaProgramBuilder {
  public:
@@ -57,7 +32,7 @@ class FormulaProgramBuilder {
 
     Program build() {
         require_walkable();
-        const OpParts parts = parts_of(launch_.op);
+        const OpParts& parts = parts_of(launch_.op);
         for (const FormulaAccess& access : formula_->accesses) {
             if (access.kind) {
                 add(*access.kind, access.array, access);

@@ -2,33 +2,24 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 namespace coalprof {
 std::string text_of(ComputeCapability cc) { return fmt::format("{}.{}", cc.major, cc.minor); }
 
 std::string_view text_of(Evidence evidence) {
-    switch (evidence) {
-        case Evidence::measured:
-            return "rules measured";
-        case Evidence::published:
-            return "rules from published measurements";
-        case Evidence::documented:
-            break;
-    }
-    return "rules documented, not measured";
+    constexpr std::array<std::string_view, 3> texts{
+        "rules measured", "rules from published measurements", "rules documented, not measured"};
+    return texts[static_cast<std::size_t>(evidence)];
 }
 
 std::string_view text_of(GlobalRule rule) {
-    switch (rule) {
-        case GlobalRule::half_warp_in_order:
-            return "half-warps: one 64- or 128-byte transaction in order, else one per lane";
-        case GlobalRule::half_warp_segments:
-            return "half-warps: one transaction of 32, 64 or 128 bytes per segment";
-        case GlobalRule::lines_or_segments:
-            return "128-byte lines through an L1 that fetches them, else 32-byte segments";
-        case GlobalRule::sectors_by_warp:
-            break;
-    }
-    return "32-byte sectors of the whole warp";
+    constexpr std::array<std::string_view, 4> texts{
+        "half-warps: one 64- or 128-byte transaction in order, else one per lane",
+        "half-warps: one transaction of 32, 64 or 128 bytes per segment",
+        "128-byte lines through an L1 that fetches them, else 32-byte segments",
+        "32-byte sectors of the whole warp"};
+    return texts[static_cast<std::size_t>(rule)];
 }
 
 std::string_view text_of(SharedRule rule) {

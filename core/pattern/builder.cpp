@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <array>
+
 #include "core/text/error.h"
 
 namespace coalprof {
@@ -114,40 +116,29 @@ std::uint64_t elements_in(const Plan& plan, std::uint64_t bytes, const char* wha
     return bytes / width;
 }
 
+const OpParts& parts_of(Op op) {
+    using enum AccessKind;
+    static const std::array<OpParts, option_words<Op>.size()> parts{{{{load}},
+                                                                     {{store}},
+                                                                     {{load, store}},
+                                                                     {{load}, false, true},
+                                                                     {{load}, true, true},
+                                                                     {{atomic}},
+                                                                     {{reduce}}}};
+    return parts[static_cast<std::size_t>(op)];
+}
+
 Program program_of(const Plan& plan, const PatternedAccess& access) {
     require_op_of_space(plan, access.space);
+    if (plan.op == Op::atomic || plan.op == Op::reduce) require_atomic_type(plan);
+    const OpParts& parts = parts_of(plan.op);
     ProgramBuilder builder(plan, access);
-    switch (plan.op) {
-        case Op::load:
-            builder.patterned(AccessKind::load, builder.patterned_array("a"));
-            break;
-        case Op::store:
-            builder.patterned(AccessKind::store, builder.patterned_array("a"));
-            break;
-        case Op::rmw: {
-            const std::uint32_t a = builder.patterned_array("a");
-            builder.patterned(AccessKind::load, a);
-            builder.patterned(AccessKind::store, a);
-            break;
-        }
-        case Op::copy:
-            builder.patterned(AccessKind::load, builder.patterned_array("a"));
-            builder.contiguous(AccessKind::store, builder.contiguous_array("b"));
-            break;
-        case Op::add:
-            builder.patterned(AccessKind::load, builder.patterned_array("a"));
-            builder.patterned(AccessKind::load, builder.patterned_array("b"));
-            builder.contiguous(AccessKind::store, builder.contiguous_array("c"));
-            break;
-        case Op::atomic:
-            require_atomic_type(plan);
-            builder.patterned(AccessKind::atomic, builder.patterned_array("a"));
-            break;
-        case Op::reduce:
-            require_atomic_type(plan);
-            builder.patterned(AccessKind::reduce, builder.patterned_array("a"));
-            break;
-    }
+    const std::uint32_t a = builder.patterned_array("a");
+    for (const AccessKind kind : parts.patterned) builder.patterned(kind, a);
+    if (parts.second_load) builder.patterned(AccessKind::load, builder.patterned_array("b"));
+    if (parts.contiguous_store)
+        builder.contiguous(AccessKind::store,
+                           builder.contiguous_array(parts.second_load ? "c" : "b"));
     return builder.finish();
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/pattern/plan.h"
 
@@ -33,6 +34,14 @@ struct PatternedAccess {
     // Memories other than global take load, store and rmw; constant memory only load.
     Space space = Space::global;
 };
+
+// The instructions that an op makes of one access: those on its array, then what comes beside.
+struct OpParts {
+    std::vector<AccessKind> patterned;
+    bool second_load = false;  // at the same place of a second array
+    bool contiguous_store = false;
+};
+const OpParts& parts_of(Op op);
 
 // The plan's op on that access: load, store, rmw, copy, add, atomic or reduce.
 Program program_of(const Plan& plan, const PatternedAccess& access);

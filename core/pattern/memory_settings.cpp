@@ -16,24 +16,10 @@ bool has(const Program& program, Predicate predicate) {
     return std::any_of(program.instructions.begin(), program.instructions.end(), predicate);
 }
 
-std::string_view memory_of(const Program& program) {
-    switch (program.instructions.front().space) {
-        case Space::shared:
-            return "shared memory";
-        case Space::constant:
-            return "constant memory";
-        case Space::local:
-            return "local memory";
-        case Space::global:
-            break;
-    }
-    return "global memory";
-}
-
 void require_global_memory(const Plan& plan, std::string_view option) {
     if (plan.program.instructions.empty() || touches_global_memory(plan.program)) return;
-    throw UsageError(fmt::format("{}: {} keeps its data in {}, not in global memory", option,
-                                 plan.pattern, memory_of(plan.program)));
+    throw UsageError(fmt::format("{}: {} keeps its data in {} memory, not in global memory", option,
+                                 plan.pattern, name_of(plan.program.instructions.front().space)));
 }
 
 bool is_written(const Program& program, std::uint32_t array) {

@@ -330,6 +330,31 @@ ReadOutcome ResultReader::next(ResultSink& sink) { return impl_->next(sink); }
 
 namespace {
 
+// Ends the reading of a file after its head.
+struct HeadWasRead {
+    ResultHead head;
+};
+class OnlyHead : public ResultSink {
+ public:
+    void begin(const ResultHead& head) override { throw HeadWasRead{head}; }
+    void point(const Point&) override {}
+    void finish(const ResultTail&) override {}
+};
+
+}  // namespace
+
+std::optional<ResultHead> read_head(ByteSource& source, const std::string& file) {
+    try {
+        OnlyHead sink;
+        ResultReader(source, file).next(sink);
+    } catch (HeadWasRead& read) {
+        return std::move(read.head);
+    }
+    return std::nullopt;
+}
+
+namespace {
+
 struct Look {
     std::string_view begin;
     std::string_view noun;

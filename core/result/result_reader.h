@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -35,6 +36,9 @@ class ResultReader {
     class Impl;
     std::unique_ptr<Impl> impl_;
 };
+
+// The head of the source's first result; none where it ends before one. Throws as a reader does.
+std::optional<ResultHead> read_head(ByteSource& source, const std::string& file);
 
 // The kind of a file that holds no result, for the sentence that refuses it.
 

@@ -18,16 +18,6 @@
 namespace coalprof {
 namespace {
 
-struct JournalHead {
-    ResultHead head;
-};
-class HeadOfJournal : public ResultSink {
- public:
-    void begin(const ResultHead& head) override { throw JournalHead{head}; }
-    void point(const Point&) override {}
-    void finish(const ResultTail&) override {}
-};
-
 class Replay : public ResultSink {
  public:
     using Take = std::function<void(std::size_t, PlannedPoint, const Point&)>;
@@ -94,10 +84,7 @@ std::string why_not_same(const ResultHead& kept, const ResultHead& head) {
 std::string why_unfit(const std::string& journal, const ResultHead& head) {
     try {
         const auto source = open_own_bytes(journal);
-        HeadOfJournal sink;
-        ResultReader(*source, journal).next(sink);
-    } catch (const JournalHead& kept) {
-        return why_not_same(kept.head, head);
+        if (const auto kept = read_head(*source, journal)) return why_not_same(*kept, head);
     } catch (const Error&) {
     }
     return "it cannot be read as a journal";

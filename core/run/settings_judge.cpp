@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -198,20 +199,11 @@ void prefer_l1_reuse(const Contest& contest, Ranking& ranking) {
     ranking.basis = Basis::predicted_l1_reuse;
 }
 
-std::string sentence_of(Basis basis) {
-    switch (basis) {
-        case Basis::measured_time:
-            return "measured time";
-        case Basis::predicted_bandwidth:
-            return "predicted bandwidth";
-        case Basis::predicted_traffic:
-            return "predicted traffic";
-        case Basis::predicted_l1_reuse:
-            return "what L1 can keep of the lines that are read more than once";
-        case Basis::none:
-            break;
-    }
-    return {};
+std::string_view sentence_of(Basis basis) {
+    constexpr std::array<std::string_view, 5> sentences{
+        "", "measured time", "predicted bandwidth", "predicted traffic",
+        "what L1 can keep of the lines that are read more than once"};
+    return sentences[static_cast<std::size_t>(basis)];
 }
 
 // The values that the best share, and the settings that do not matter: those of which they hold
@@ -247,7 +239,7 @@ std::string text_of_best(const Contest& contest, const std::vector<std::size_t>&
 }
 
 std::string text_of(const Contest& contest, const Ranking& ranking) {
-    const std::string by = sentence_of(ranking.basis);
+    const std::string_view by = sentence_of(ranking.basis);
     const std::string values = counted(ranking.values, "value");
     const bool are_all_good = ranking.best.size() == contest.candidates.size();
     const bool is_measured = ranking.basis == Basis::measured_time;

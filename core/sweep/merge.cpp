@@ -19,30 +19,13 @@
 namespace coalprof {
 namespace {
 
-// Ends the reading of a file after its head.
-struct HeadWasRead {
-    ResultHead head;
-};
-class OnlyHead : public ResultSink {
- public:
-    void begin(const ResultHead& head) override { throw HeadWasRead{head}; }
-    void point(const Point&) override {}
-    void finish(const ResultTail&) override {}
-};
-
 ShardFile shard_file(const std::string& path) {
-    ShardFile file{.path = path, .head = {}};
-    try {
-        const auto source = open_bytes(path);
-        if (!source->can_rewind())
-            throw UsageError(
-                fmt::format("merge {}: shards are read twice, which this cannot be", shown(path)),
-                "save each shard in a file");
-        OnlyHead sink;
-        ResultReader(*source, path).next(sink);
-    } catch (HeadWasRead& read) {
-        file.head = std::move(read.head);
-    }
+    const auto source = open_bytes(path);
+    if (!source->can_rewind())
+        throw UsageError(
+            fmt::format("merge {}: shards are read twice, which this cannot be", shown(path)),
+            "save each shard in a file");
+    ShardFile file{.path = path, .head = read_head(*source, path).value_or(ResultHead{})};
     const NamedValues facts = values_of(file.head.sweep);
     const Value* shard = find_value(facts, "shard");
     const Value* points = find_value(facts, "shard_of_points");
