@@ -34,7 +34,7 @@
 #include "cli/trace_folder.h"
 #include "cupti/attach/choice.h"
 #include "cupti/attach/frameworks.h"
-#include "cupti/attach/nvtx_hooks.h"
+#include "cupti/attach/nvtx_ranges.h"
 #include "cupti/attach/orders.h"
 #include "kernels/device_query.h"
 #endif

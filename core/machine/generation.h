@@ -99,12 +99,20 @@ constexpr OccupancyLimits with_barriers(OccupancyLimits limits, std::uint32_t ba
     return limits;
 }
 
-// Maxwell and Pascal: sectors of parts of a warp, an L1 beside the texture units.
-constexpr Rules sectors_by_parts(ComputeCapability cc, std::string_view family,
-                                 std::span<const L1Split> split) {
+// Rules that one guide states, to be filled in.
+constexpr Rules documented(ComputeCapability cc, std::string_view family, std::string_view guide) {
     Rules rules;
     rules.cc = cc;
     rules.family = family;
+    rules.source = rules.shared.source = rules.constant.source = rules.local.source = guide;
+    rules.l1.source = rules.memory.source = guide;
+    return rules;
+}
+
+// Maxwell and Pascal: sectors of parts of a warp, an L1 beside the texture units.
+constexpr Rules sectors_by_parts(ComputeCapability cc, std::string_view family,
+                                 std::span<const L1Split> split) {
+    Rules rules = documented(cc, family, guide_13);
     rules.global = GlobalRule::lines_or_segments;
     rules.transactions = {.request_lanes = {32, 16, 8}};
     rules.l1_loads = {.keeps_ca = true};
@@ -118,28 +126,23 @@ constexpr Rules sectors_by_parts(ComputeCapability cc, std::string_view family,
                     .source =
                         "CUDA Programming Guide 13, compute capabilities; wide loads whose "
                         "neighbours agree: wiki of github.com/NervanaSystems/maxas, SGEMM"};
-    rules.constant = {.source = guide_13};
-    rules.local = {.source = guide_13};
-    rules.l1 = {.splits = split, .source = guide_13};
+    rules.l1.splits = split;
     rules.occupancy = occupancy_3x_to_7x(2048, 32, split.front().shared_kib, 48);
-    rules.memory = {.source = guide_13, .sustained_source = no_fraction};
+    rules.memory.sustained_source = no_fraction;
     return rules;
 }
 
 // The sectored L1 of Volta and later generations.
 constexpr Rules sectored(ComputeCapability cc, std::string_view family,
                          std::span<const L1Split> splits, const OccupancyLimits& occupancy) {
-    Rules rules;
-    rules.cc = cc;
-    rules.family = family;
+    Rules rules = documented(cc, family, guide_13);
     rules.l1_loads = {.keeps_ca = true, .keeps_cs = true, .by_default = true};
     rules.read_only = ReadOnlyPath::l1;
     rules.source = ncu_guide;
     rules.shared = {.packs_pairs = true,
                     .source = "the rule measured on an H200; NVIDIA forum 77228 states it for 7.x"};
-    rules.constant = {.widest_bytes = 8, .source = guide_13};
-    rules.local = {.source = guide_13};
-    rules.l1 = {.splits = splits, .source = guide_13};
+    rules.constant.widest_bytes = 8;
+    rules.l1.splits = splits;
     rules.occupancy = occupancy;
     rules.memory = {
         .fill_settable = cc.major >= 8, .source = no_measurement, .sustained_source = no_fraction};

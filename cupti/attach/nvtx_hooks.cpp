@@ -1,4 +1,4 @@
-#include "cupti/attach/nvtx_hooks.h"
+#include "cupti/attach/nvtx_ranges.h"
 
 #if __has_include(<nvtx3/nvToolsExt.h>)
 

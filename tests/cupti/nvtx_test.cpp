@@ -9,7 +9,6 @@
 #include <thread>
 
 #include "cupti/attach/choice.h"
-#include "cupti/attach/nvtx_hooks.h"
 #include "cupti/attach/nvtx_ranges.h"
 #include "cupti/attach/orders.h"
 

@@ -19,20 +19,15 @@ constexpr OccupancyLimits limits() {
 }
 
 constexpr Rules of(int minor) {
-    Rules rules;
-    rules.cc = {2, minor};
-    rules.family = "Fermi";
+    Rules rules = documented({2, minor}, "Fermi", guide_4);
     rules.global = GlobalRule::lines_or_segments;
     rules.transactions = {.request_lanes = {32, 16, 8}};
     rules.l1_loads = {.keeps_ca = true, .keeps_cs = true, .by_default = true, .fetch_bytes = 128};
-    rules.source = guide_4;
     // The guide says that most 16-byte accesses conflict once, hence the extra pass.
-    rules.shared = {.extra_passes = 1, .source = guide_4};
-    rules.constant = {.source = guide_4};
-    rules.local = {.source = guide_4};
-    rules.l1 = {.splits = splits, .percent_of_largest = false, .source = guide_4};
+    rules.shared.extra_passes = 1;
+    rules.l1.splits = splits;
+    rules.l1.percent_of_largest = false;
     rules.occupancy = limits();
-    rules.memory.source = guide_4;
     rules.memory.sustained_fraction = 0.75;
     rules.memory.sustained_source = "Tesla M2050, 110 of 148 GB/s in published saxpy runs";
     return rules;

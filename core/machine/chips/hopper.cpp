@@ -92,39 +92,12 @@ constexpr SimRates simulated() {
     return sim;
 }
 
-// Rates that `coalprof calibrate` reads on an H100
-// (docs/measurements/h100/calibrate/simulation.txt) and that differ from those that predict whole
-// kernels best: one kind of work alone, in a stream, is faster. The clock compensates for losses of
-// kernels elsewhere: it is the same on both boards, as are the times of kernels that only compute.
-constexpr SimRates read_on_gh100() {
-    SimRates read;
-    read.clock_hertz = 1.98e9;
-    read.read_requests_per_second = 1.437e11;
-    read.sectors_per_second = 2.638e11;
-    read.write_requests_per_second = 7.61e10;
-    read.partial_writes_per_second = 1.045e11;
-    read.line_reductions_per_second = 4.27e8;
-    read.dram_read_bytes_per_second = 3.23e12;
-    read.dram_write_bytes_per_second = 3.31e12;
-    read.block_latency = 230;
-    read.dependent_issue = 4.15;
-    read.shared_latency = 18;
-    read.l1_latency = 27.35;
-    read.dram_latency = 416;
-    read.least_request = 1.02;
-    read.least_sector = 0.3;
-    return read;
-}
+// Of all multiprocessors, at 1.98 GHz.
+constexpr double clocks_per_second = 132 * 1.98e9;
 
 // Values that both boards share.
 constexpr Rates gh100() {
-    // At 1.98 GHz, from the sweeps of an H200 in tests/data/h200/near_memories.csv: random elements
-    // of shared memory take as long whatever their conflicts, and 32 constants of a warp 32 times
-    // 2.25 clocks.
-    constexpr double clocks_per_second = 132 * 1.98e9;  // of all multiprocessors
     Rates rates;
-    rates.shared_wavefronts_per_second = clocks_per_second;
-    rates.constant_requests_per_second = clocks_per_second / 2.25;
     // Four schedulers issue one a clock each. Other boards scale it by their multiprocessors, as
     // all rates.
     rates.issued_per_second = 4 * clocks_per_second;
@@ -180,83 +153,67 @@ constexpr Rates gh100() {
     return rates;
 }
 
-// Fitted to 308 launches of an H200 (tests/data/h200, 2026-11-22); most then moved half the way, as
-// powers, to the values that `coalprof calibrate` found on another one
-// (docs/measurements/calibrated_h200.json), as each alone predicts the other's launches worse. The
-// latencies of loads were moved less and stores to L2 not at all, or launches in tests would be
-// off.
-constexpr Rates h200() {
+// The rates in which they differ. Those of the H200 were fitted to 308 launches (tests/data/h200,
+// 2026-11-22); most then moved half the way, as powers, to the values that `coalprof calibrate` found
+// on another one (docs/measurements/calibrated_h200.json), as each alone predicts the other's launches
+// worse. The latencies of loads were moved less and stores to L2 not at all, or launches in tests
+// would be off. Those of the H100 were fitted to 204 launches of an H100 SXM (tests/data/h100,
+// 2026-11-22) and to the 125 of `coalprof calibrate` on another one
+// (docs/measurements/calibrated_h100.json), which starts launches 0.95 us sooner.
+struct RateOfBoth {
+    double Rates::*rate;
+    double of_h200;
+    double of_h100;
+};
+constexpr RateOfBoth of_both[] = {
+    {&Rates::start_seconds, 3.28e-6, 5.01e-6},
+    {&Rates::flushed_start_seconds, 3.82e-6, 5.409e-6},
+    {&Rates::blocks_per_second, 1.69e9, 1.70e9},
+    {&Rates::hashes_per_second, 7.24e9, 7.09e9},
+    {&Rates::latency_seconds, 0.261e-6, 0.268e-6},
+    {&Rates::dram_latency_seconds, 0.585e-6, 0.395e-6},
+    {&Rates::branch_latency_seconds, 0.191e-6, 0.239e-6},
+    {&Rates::store_latency_seconds, 0.202e-6, 0.258e-6},
+    {&Rates::dependent_latency_seconds, 0.625e-6, 0.515e-6},
+    {&Rates::serial_share, 0.45, 0.618},
+    {&Rates::exposed_latency, 1.21, 1.54},
+    // From the sweeps of an H200 in tests/data/h200/near_memories.csv: random elements of shared
+    // memory take as long whatever their conflicts, and 32 constants of a warp 32 times 2.25
+    // clocks.
+    {&Rates::shared_wavefronts_per_second, clocks_per_second, 2.38e11},
+    {&Rates::constant_requests_per_second, clocks_per_second / 2.25, 1.11e11},
+    {&Rates::l2_read_requests_per_second, 2.35e11, 2.04e11},
+    {&Rates::l2_write_requests_per_second, 6.82e10, 6.25e10},
+    {&Rates::l2_sectors_per_second, 4.11e11, 3.55e11},
+    {&Rates::dram_read_bursts_per_second, 7.05e10, 5.00e10},
+    {&Rates::dram_write_bursts_per_second, 5.61e10, 4.33e10},
+    {&Rates::read_sparseness, 0.226, 0.184},
+    {&Rates::write_sparseness, 0.434, 0.363},
+    {&Rates::scattered, 0.519, 0.476},
+    {&Rates::line_stores_per_second, 9.79e7, 1.09e8},
+    {&Rates::line_updates_per_second, 2.95e7, 2.83e7},
+    {&Rates::reductions_per_second, 1.11e11, 9.22e10},
+    {&Rates::slice_imbalance, 2.04, 1.68},
+};
+
+constexpr Rates with(double RateOfBoth::*of_board) {
     Rates rates = gh100();
     rates.sim = simulated();
-    rates.sim.clock_hertz = 1.95e9;  // natural, on an H200
-    rates.sim_read = read_on_gh100();
-    for (SimRates* const one : {&rates.sim, &rates.sim_read}) {  // by the boards' peaks
-        one->dram_read_bytes_per_second *= 4814.0 / 3352.0;
-        one->dram_write_bytes_per_second *= 4814.0 / 3352.0;
-    }
-    rates.start_seconds = 3.28e-6;
-    rates.flushed_start_seconds = 3.82e-6;
-    rates.blocks_per_second = 1.69e9;
-    rates.hashes_per_second = 7.24e9;
-    rates.latency_seconds = 0.261e-6;
-    rates.dram_latency_seconds = 0.585e-6;
-    rates.branch_latency_seconds = 0.191e-6;
-    rates.store_latency_seconds = 0.202e-6;
-    rates.dependent_latency_seconds = 0.625e-6;
-    rates.serial_share = 0.45;
-    rates.exposed_latency = 1.21;
-    rates.l2_read_requests_per_second = 2.35e11;
-    rates.l2_write_requests_per_second = 6.82e10;
-    rates.l2_sectors_per_second = 4.11e11;
-    rates.dram_read_bursts_per_second = 7.05e10;
-    rates.dram_write_bursts_per_second = 5.61e10;
-    rates.read_sparseness = 0.226;
-    rates.write_sparseness = 0.434;
-    rates.scattered = 0.519;
-    rates.line_stores_per_second = 9.79e7;
-    rates.line_updates_per_second = 2.95e7;
-    rates.reductions_per_second = 1.11e11;
-    rates.slice_imbalance = 2.04;
+    for (const RateOfBoth& one : of_both) rates.*one.rate = one.*of_board;
     return rates;
 }
 
-// Fitted to 204 launches of an H100 SXM (tests/data/h100, 2026-11-22) and to the 125 of `coalprof
-// calibrate` on another one (docs/measurements/calibrated_h100.json), which starts launches 0.95 us
-// sooner.
-constexpr Rates h100() {
-    Rates rates = gh100();
-    rates.sim = simulated();
-    rates.sim_read = read_on_gh100();
-    rates.start_seconds = 5.01e-6;
-    rates.flushed_start_seconds = 5.409e-6;
-    rates.blocks_per_second = 1.70e9;
-    rates.hashes_per_second = 7.09e9;
-    rates.latency_seconds = 0.268e-6;
-    rates.dram_latency_seconds = 0.395e-6;
-    rates.branch_latency_seconds = 0.239e-6;
-    rates.store_latency_seconds = 0.258e-6;
-    rates.dependent_latency_seconds = 0.515e-6;
-    rates.serial_share = 0.618;
-    rates.exposed_latency = 1.54;
-    rates.shared_wavefronts_per_second = 2.38e11;
-    rates.constant_requests_per_second = 1.11e11;
-    rates.l2_read_requests_per_second = 2.04e11;
-    rates.l2_write_requests_per_second = 6.25e10;
-    rates.l2_sectors_per_second = 3.55e11;
-    rates.dram_read_bursts_per_second = 5.00e10;
-    rates.dram_write_bursts_per_second = 4.33e10;
-    rates.read_sparseness = 0.184;
-    rates.write_sparseness = 0.363;
-    rates.scattered = 0.476;
-    rates.line_stores_per_second = 1.09e8;
-    rates.line_updates_per_second = 2.83e7;
-    rates.reductions_per_second = 9.22e10;
-    rates.slice_imbalance = 1.68;
+constexpr Rates h200() {
+    Rates rates = with(&RateOfBoth::of_h200);
+    rates.sim.clock_hertz = 1.95e9;                           // natural, on an H200
+    rates.sim.dram_read_bytes_per_second *= 4814.0 / 3352.0;  // their peaks
+    rates.sim.dram_write_bytes_per_second *= 4814.0 / 3352.0;
     return rates;
 }
 
 // The first one, scaled, is used for boards that were not measured.
-constexpr std::array measured{MeasuredBoard{"h200", h200()}, MeasuredBoard{"h100", h100()}};
+constexpr std::array measured{MeasuredBoard{"h200", h200()},
+                              MeasuredBoard{"h100", with(&RateOfBoth::of_h100)}};
 
 Generation generation() { return {rules, boards, measured}; }
 

@@ -10,20 +10,16 @@ constexpr std::string_view guide =
     "CUDA C Programming Guide, compute capability 3.x; 16-byte lanes in shared memory extrapolated";
 
 constexpr Rules of(int minor) {
-    Rules rules;
-    rules.cc = {3, minor};
-    rules.family = "Kepler";
+    Rules rules = documented({3, minor}, "Kepler", guide);
     rules.global = GlobalRule::lines_or_segments;
     rules.transactions = {.request_lanes = {32, 16, 8}};
     rules.l1_loads = {.fetch_bytes = 128};
-    rules.source = guide;
     rules.shared = {
         .row_bytes = 256, .lanes = {32, 32, 16}, .has_8_byte_mode = true, .source = guide};
-    rules.constant = {.source = guide};
-    rules.local = {.source = guide};
-    rules.l1 = {.splits = splits, .percent_of_largest = false, .source = guide};
+    rules.l1.splits = splits;
+    rules.l1.percent_of_largest = false;
     rules.occupancy = occupancy_3x_to_7x(2048, 16, 48, 48);
-    rules.memory = {.source = guide, .sustained_source = no_fraction};
+    rules.memory.sustained_source = no_fraction;
     return rules;
 }
 

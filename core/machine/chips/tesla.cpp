@@ -22,21 +22,17 @@ constexpr OccupancyLimits limits(std::uint32_t threads, std::uint32_t registers,
 }
 
 constexpr Rules in_order(int minor) {
-    Rules rules;
-    rules.cc = {1, minor};
-    rules.family = "Tesla";
+    Rules rules = documented({1, minor}, "Tesla", guide_4);
     rules.global = GlobalRule::half_warp_in_order;
     rules.transactions = {.request_lanes = {16, 16, 16}, .segment_bytes = {0, 0, 64, 128, 128}};
-    rules.source = guide_4;
     rules.shared = {.rule = SharedRule::broadcast_word,
                     .banks = 16,
                     .row_bytes = 64,
                     .lanes = {16, 16, 16},
                     .splits_words = true,
                     .source = guide_4};
-    rules.constant = {.request_lanes = 16, .source = guide_4};
-    rules.local = {.source = guide_4};
-    rules.l1 = {.splits = split, .source = guide_4};
+    rules.constant.request_lanes = 16;
+    rules.l1.splits = split;
     rules.occupancy = limits(768, 8 * k, 256);
     rules.memory.fill_bytes = 0;
     rules.memory.source = "no L2; every transaction goes to device memory";

@@ -18,7 +18,7 @@
 #include "cupti/attach/library/driver_calls.h"
 #include "cupti/attach/library/subscription.h"
 #include "cupti/attach/linking/hook.h"
-#include "cupti/attach/nvtx_hooks.h"
+#include "cupti/attach/nvtx_ranges.h"
 #include "cupti/cupti_api.h"
 #include "cupti/driver.h"
 #include "cupti/failures.h"
