@@ -36,6 +36,7 @@ AddedCommand<Command> add_command(CLI::App& app, Invocation& invocation, const s
     auto command = std::make_shared<Command>();
     sub->callback([&invocation, sub, command, run] {
         invocation.run = [&invocation, sub, command, run] {
+            static_cast<void>(invocation), static_cast<void>(sub);  // not all of them take both
             if constexpr (std::is_invocable_v<Run, Command&>)
                 return run(*command);
             else if constexpr (std::is_invocable_v<Run, Command&, Invocation&>)

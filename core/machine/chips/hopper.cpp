@@ -154,11 +154,11 @@ constexpr Rates gh100() {
 }
 
 // The rates in which they differ. Those of the H200 were fitted to 308 launches (tests/data/h200,
-// 2026-11-22); most then moved half the way, as powers, to the values that `coalprof calibrate` found
-// on another one (docs/measurements/calibrated_h200.json), as each alone predicts the other's launches
-// worse. The latencies of loads were moved less and stores to L2 not at all, or launches in tests
-// would be off. Those of the H100 were fitted to 204 launches of an H100 SXM (tests/data/h100,
-// 2026-11-22) and to the 125 of `coalprof calibrate` on another one
+// 2026-11-22); most then moved half the way, as powers, to the values that `coalprof calibrate`
+// found on another one (docs/measurements/calibrated_h200.json), as each alone predicts the other's
+// launches worse. The latencies of loads were moved less and stores to L2 not at all, or launches
+// in tests would be off. Those of the H100 were fitted to 204 launches of an H100 SXM
+// (tests/data/h100, 2026-11-22) and to the 125 of `coalprof calibrate` on another one
 // (docs/measurements/calibrated_h100.json), which starts launches 0.95 us sooner.
 struct RateOfBoth {
     double Rates::*rate;
