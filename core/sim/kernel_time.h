@@ -38,7 +38,7 @@ struct MendedShare {
 struct LaunchModel {
     std::vector<std::uint64_t> traced_blocks;
     BlockTraces traces;
-    BlockTraces longest;  // the block that takes longest; none: all are alike
+    BlockTraces longest;  // the block that takes longest; empty: all take as long
     L2Sample l2;
     LaunchTotals totals;
     double traced_work = 1;  // of a traced block, relative to the average

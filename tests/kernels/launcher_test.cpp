@@ -462,7 +462,7 @@ TEST_F(Launcher, reads_no_longer_for_its_ceilings_on_a_slower_gpu) {
     EXPECT_DOUBLE_EQ(launcher().read_ceiling(), (122 << 20) / 0.5e-3);
 }
 
-// Of a GPU whose blocks all take 8192 cycles and 4096 ns, two after each other on each of its four
+// On this GPU blocks all take 8192 cycles and 4096 ns, two after each other on each of its four
 // multiprocessors, 500 cycles apart; a block that asks L2 alone loads 131,072 times.
 TEST_F(Launcher, reads_cycles_from_what_kernels_record) {
     gpu_.play = [](const FakeLaunch& launch) {

@@ -62,7 +62,7 @@ constexpr std::array boards{
 // with which 15 other kernels (docs/accuracy.md) are off by 16 % at the median for 13: these stay.
 constexpr SimRates simulated() {
     SimRates sim;
-    sim.clock_hertz = 1.755e9;  // natural: below the boost clock of 1.98 GHz, which load takes down
+    sim.clock_hertz = 1.755e9;                // natural: calibrate reads 1.98e9 (docs/machines.md)
     sim.start_seconds = 2.4e-6;               // natural
     sim.blocks_per_second = 1.7e9;            // as below
     sim.read_requests_per_second = 2.04e11;   // as below
@@ -92,7 +92,7 @@ constexpr SimRates simulated() {
     return sim;
 }
 
-// Of all multiprocessors, at 1.98 GHz.
+// All multiprocessors together, at 1.98 GHz.
 constexpr double clocks_per_second = 132 * 1.98e9;
 
 // Values that both boards share.

@@ -100,7 +100,7 @@ TEST(WorkShape, knows_where_the_work_is) {
     EXPECT_DOUBLE_EQ(WorkShape().middle(), 0.5) << "a launch of no accesses";
 }
 
-// Of 32,768 blocks on 132 multiprocessors with 8 places each, 24 are followed.
+// 24 of 32,768 blocks on 132 multiprocessors with 8 places each are followed.
 TEST(TracedBlocks, are_where_the_work_is) {
     WorkShape front;
     front.add(0, 1.0 / 32, 1000);
