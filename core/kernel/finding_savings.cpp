@@ -30,11 +30,7 @@ class FindingPrices {
                   const std::vector<SiteCounts>& counts, double scale)
         : result_(result), priced_(priced), counts_(counts) {
         for (const SiteCounts& one : counts)
-            needs_.push_back({one.global.sectors == 0
-                                  ? 1
-                                  : static_cast<double>(one.global.ideal_sectors) /
-                                        static_cast<double>(one.global.sectors),
-                              static_cast<double>(one.global.unique_bytes) * scale});
+            needed_bytes_.push_back(static_cast<double>(one.global.unique_bytes) * scale);
     }
 
     void price(LineFinding& finding) const {
@@ -50,8 +46,9 @@ class FindingPrices {
         });
         if (!is_simulated) return;
         const double seconds = priced_.simulated.time.seconds;
-        const SimulatedTime mended = mended_time(priced_.code, priced_.launch, priced_.memory,
-                                                 priced_.machine, priced_.simulated, needs_, sites);
+        const SimulatedTime mended =
+            mended_time(priced_.code, priced_.launch, priced_.memory, priced_.machine,
+                        priced_.simulated, needed_bytes_, sites);
         const double saved = seconds - mended.seconds;
         finding.kernel_seconds = seconds;
         if (const double hits = l1_hits(sites); hits >= 0.5)
@@ -159,7 +156,7 @@ class FindingPrices {
     const KernelResult& result_;
     const PricedLaunch& priced_;
     const std::vector<SiteCounts>& counts_;
-    std::vector<SiteNeed> needs_;
+    std::vector<double> needed_bytes_;  // by site
 };
 
 }  // namespace

@@ -59,11 +59,14 @@ class CodeFlow {
     std::vector<std::uint32_t> next_kept_;
 };
 
+// How far a warp's stretches of adjacent words were moved, by their first addresses.
+using Shifts = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+
 // The order of words if those that a warp reaches together were adjacent.
 class WordOrder {
  public:
-    WarpAccess relaid(const WarpAccess& access) {
-        if (is_stretch(access)) return aligned(access);
+    WarpAccess relaid(const WarpAccess& access, Shifts& shifts) {
+        if (is_stretch(access)) return aligned(access, shifts);
         std::array<std::uint64_t, warp_lanes> fresh;
         std::uint32_t count = 0;
         WarpAccess moved = access;
@@ -99,9 +102,19 @@ class WordOrder {
         });
         return is_one;
     }
-    static WarpAccess aligned(WarpAccess access) {
-        const auto first = static_cast<std::uint32_t>(std::countr_zero(access.active_lanes));
-        const std::uint64_t by = access.addresses[first] % sector_bytes;
+    // Elements beside each other, as a[i-1] and a[i], move together: both cannot begin a sector.
+    static WarpAccess aligned(WarpAccess access, Shifts& shifts) {
+        const std::uint64_t begin =
+            access.addresses[static_cast<std::size_t>(std::countr_zero(access.active_lanes))];
+        const auto beside = std::ranges::find_if(shifts, [&](const auto& one) {
+            return begin < one.first + line_bytes && one.first < begin + line_bytes;
+        });
+        const std::uint64_t by = beside == shifts.end() ? begin % sector_bytes : beside->second;
+        constexpr std::size_t most_shifts = 16;
+        if (beside == shifts.end()) {
+            if (shifts.size() == most_shifts) shifts.erase(shifts.begin());
+            shifts.emplace_back(begin, by);
+        }
         each_lane(access, [&](std::uint32_t lane) { access.addresses[lane] -= by; });
         return access;
     }
@@ -139,6 +152,7 @@ struct WarpRecord {
     std::size_t lines = 0;
     std::vector<SharedLoad> shared_loads = {};  // of the basic block
     std::uint32_t last_instruction = ~0u;
+    Shifts shifts = {};
 };
 
 class BlockRecorder : public AccessSink {
@@ -222,7 +236,7 @@ class BlockRecorder : public AccessSink {
         event.goes_past_l1 = goes_past_l1_[site];
         if (event.lines == 0) event.first_line = static_cast<std::uint32_t>(traces_.lines.size());
         if (!now_->is_kept) return;
-        add_lines(event, is_mended ? order_.relaid(access) : access);
+        add_lines(event, is_mended ? order_.relaid(access, now_->shifts) : access);
     }
 
  private:

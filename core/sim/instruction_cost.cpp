@@ -28,10 +28,6 @@ class Fusions {
         const Slot slot = one.results.front();
         return readers_[slot] > 0 && readers_[slot] == joins_[slot];
     }
-    bool is_read(const PtxInstruction& one) const {
-        return std::ranges::any_of(
-            one.results, [&](Slot slot) { return slot != no_slot && readers_[slot] > 0; });
-    }
 
  private:
     std::vector<std::uint32_t> readers_;

@@ -32,31 +32,17 @@ MultiprocessorRates rates_of_one(const LaunchModel& model, const SimRates& rates
     const double busy =
         static_cast<double>(std::min<std::uint64_t>(model.blocks, model.multiprocessors));
     const auto share = [&](double per_second) { return rates.clock_hertz * busy / per_second; };
-    MultiprocessorRates one;
+    MultiprocessorRates one{rates};
     one.block_start = share(rates.blocks_per_second);
-    one.block_latency = rates.block_latency;
-    one.dependent_issue = rates.dependent_issue;
-    one.l1_pass = rates.l1_pass;
-    one.shared_pass = rates.shared_pass;
-    one.shared_latency = rates.shared_latency;
-    one.l1_latency = rates.l1_latency;
-    one.l2_latency = rates.l2_latency;
-    one.dram_latency = rates.dram_latency;
     one.read_request = std::max(rates.least_request, share(rates.read_requests_per_second));
     one.sector = std::max(rates.least_sector, share(rates.sectors_per_second));
     one.write_request = std::max(rates.least_request, share(rates.write_requests_per_second));
+    one.partial_write = share(rates.partial_writes_per_second);
     one.reduction = share(rates.reductions_per_second);
     one.dram_byte = share(rates.dram_read_bytes_per_second);
     one.dram_write_byte = share(rates.dram_write_bytes_per_second);
-    one.l1_queue = rates.l1_queue;
-    one.l2_queue = rates.l2_queue;
-    one.crowd = rates.crowd;
-    one.join_cycles = rates.join_cycles;
     one.l1_lines = model.l1_kib * 1024 / static_cast<std::uint32_t>(line_bytes);
-    one.partial_write = share(rates.partial_writes_per_second);
     one.resident_blocks = model.resident_blocks;
-    if (model.blocks > model.traces.blocks.size() * model.multiprocessors)
-        one.cold_blocks = model.resident_blocks;
     return one;
 }
 
@@ -66,6 +52,23 @@ std::vector<SiteTraffic> traffic_of_sites(const L2Traffic& l2) {
         if (const double sectors = l2.sectors_of_site[i]; sectors > 0)
             sites[i] = {l2.read_bytes_of_site[i] / sectors, l2.write_bytes_of_site[i] / sectors};
     return sites;
+}
+
+// By site: the share of repeated loads that L1 answered. True if enough of them missed to change
+// the traffic of L2.
+bool lower_to_simulated(std::vector<double>& kept_by_l1, const L2Traffic& l2,
+                        const SimResult& simulated) {
+    constexpr double few = 0.03;
+    double missed = 0, all = 0;
+    for (std::size_t i = 0; i < kept_by_l1.size(); ++i) {
+        all += l2.sectors_of_site[i];
+        if (simulated.load_sectors[i] == 0 || l2.repeats_of_site[i] == 0) continue;
+        const double hits = simulated.hit_sectors[i] / simulated.load_sectors[i];
+        const double repeats = l2.repeats_of_site[i] / l2.sectors_of_site[i];
+        kept_by_l1[i] = std::min(1.0, hits / repeats);
+        missed += l2.repeats_of_site[i] * (1 - kept_by_l1[i]);
+    }
+    return missed > few * all;
 }
 
 void mend(L2Traffic& l2, const std::vector<MendedShare>& mended) {
@@ -266,17 +269,31 @@ Estimates estimates_of(const SimulatedLaunch& launch, const Machine& machine, Re
 }
 
 SimulatedTime time_of(LaunchModel& model, const SimRates& rates) {
-    const L2Sizes sizes{.bytes = rates.l2_share * static_cast<double>(model.l2_bytes),
-                        .most_dirty_bytes = rates.dirty_share * static_cast<double>(model.l2_bytes),
-                        .fetch_bytes = model.fetch_bytes,
-                        .is_warm = model.is_warm};
-    L2Traffic l2 = replay_l2(model.l2, sizes, model.kinds.size());
-    mend(l2, model.mended);
-    SimulatedTime time;
-    set_dram(time, model.totals, l2, sizes.most_dirty_bytes);
-    const std::vector<SiteTraffic> traffic = traffic_of_sites(l2);
+    L2Sizes sizes{.bytes = rates.l2_share * static_cast<double>(model.l2_bytes),
+                  .most_dirty_bytes = rates.dirty_share * static_cast<double>(model.l2_bytes),
+                  .fetch_bytes = model.fetch_bytes,
+                  .is_warm = model.is_warm,
+                  .multiprocessors = model.multiprocessors,
+                  .kept_by_l1 = model.kept_by_l1};
+    if (model.kept_by_l1.empty()) sizes.kept_by_l1.resize(model.kinds.size(), 1);
     const MultiprocessorRates of_one = rates_of_one(model, rates);
-    SimResult simulated = simulate_multiprocessor(model.traces, of_one, traffic);
+    SimulatedTime time;
+    std::vector<SiteTraffic> traffic;
+    SimResult simulated;
+    const auto simulate = [&] {
+        L2Traffic l2 = replay_l2(model.l2, sizes, model.kinds.size());
+        mend(l2, model.mended);
+        time = {};
+        set_dram(time, model.totals, l2, sizes.most_dirty_bytes);
+        traffic = traffic_of_sites(l2);
+        simulated = simulate_multiprocessor(model.traces, of_one, traffic);
+        return l2;
+    };
+    // Once more where L1 has kept less than it could: L2 sees the rest.
+    if (const L2Traffic l2 = simulate();
+        model.kept_by_l1.empty() && lower_to_simulated(sizes.kept_by_l1, l2, simulated))
+        simulate();
+    model.kept_by_l1 = sizes.kept_by_l1;
     time.dirty_bytes = sizes.most_dirty_bytes / 2;
     set_l1(time, model, simulated);
     const double cycles = cycles_of_all(model, simulated, of_one.block_start);

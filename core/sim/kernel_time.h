@@ -52,6 +52,8 @@ struct LaunchModel {
     double start_seconds = 0;              // of an empty launch
     std::vector<AccessKind> kinds;         // by site
     std::vector<MendedShare> mended = {};  // by site; empty: nothing is fixed
+    // By site, as L2Sizes has it: found when the launch was first simulated; empty: not yet.
+    std::vector<double> kept_by_l1 = {};
 };
 struct SimulatedTime {
     double seconds = 0;

@@ -253,7 +253,13 @@ void add_times(L2Traffic& to, const L2Traffic& more, double times) {
         to.read_bytes_of_site[i] += more.read_bytes_of_site[i] * times;
         to.write_bytes_of_site[i] += more.write_bytes_of_site[i] * times;
         to.sectors_of_site[i] += more.sectors_of_site[i] * times;
+        to.repeats_of_site[i] += more.repeats_of_site[i] * times;
     }
+}
+
+L2Traffic no_traffic(std::size_t sites) {
+    const std::vector<double> none(sites);
+    return {0, 0, none, none, none, none};
 }
 
 class L2Replay {
@@ -262,15 +268,20 @@ class L2Replay {
         : lines_(std::max<std::size_t>(
               16, static_cast<std::size_t>(sizes.bytes * share / double(sizes.fetch_bytes)))),
           most_dirty_(static_cast<std::size_t>(sizes.most_dirty_bytes * share / sector_bytes)),
-          fetch_(sizes.fetch_bytes / sector_bytes) {
-        traffic_.read_bytes_of_site.resize(sites);
-        traffic_.write_bytes_of_site.resize(sites);
-        traffic_.sectors_of_site.resize(sites);
+          fetch_(sizes.fetch_bytes / sector_bytes),
+          multiprocessors_(sizes.multiprocessors),
+          kept_by_l1_(sizes.kept_by_l1),
+          traffic_(no_traffic(sites)) {
+        kept_by_l1_.resize(sites, 0);
     }
     // Entries are as large as one fetch. L2 has two halves, each for every other multiprocessor: a
     // line that both load has an entry in both, and is fetched once. Written lines are in one of
     // them.
-    void access(const L2Access& one) {
+    void access(const L2Access& whole) {
+        traffic_.sectors_of_site[whole.site] += std::popcount(whole.sectors);
+        L2Access one = whole;
+        if (one.kind == AccessKind::load)
+            one.sectors = static_cast<std::uint8_t>(one.sectors & ~answered_by_l1(one));
         const std::uint32_t group = (1u << fetch_) - 1;
         for (std::uint32_t sector = 0; sector < 4; sector += fetch_) {
             const auto here = static_cast<std::uint8_t>(group << sector & 0xF);
@@ -288,7 +299,6 @@ class L2Replay {
     void access_place(const L2Access& one) {
         const std::uint32_t at = find(one.line);
         nodes_[at].used = ++now_;
-        traffic_.sectors_of_site[one.site] += std::popcount(one.sectors);
         if (one.kind == AccessKind::store) return store(at, one);
         fetch(at, one);
         if (one.kind == AccessKind::load) return;
@@ -296,9 +306,30 @@ class L2Replay {
         mark_dirty(at, one.sectors, one.site);
     }
     L2Traffic& traffic() { return traffic_; }
-    void forget_traffic() { add_times(traffic_, L2Traffic(traffic_), -1); }
+    // L1 begins empty, L2 as it is.
+    void begin_launch() {
+        traffic_ = no_traffic(traffic_.sectors_of_site.size());
+        loaded_ = {};
+    }
 
  private:
+    // The order of blocks says little of the order of warps on a multiprocessor, on which it
+    // depends what L1 still has: the simulated share of what it could have is drawn.
+    std::uint8_t answered_by_l1(const L2Access& one) {
+        const std::uint64_t place =
+            one.line * multiprocessors_ + (one.order & 0xFFFF'FFFF) % multiprocessors_;
+        std::uint32_t* const found = loaded_.find(place);
+        if (!found) loaded_.insert(place, one.sectors);
+        const std::uint32_t before = found ? *found : 0;
+        if (found) *found |= one.sectors;
+        const auto repeated = static_cast<std::uint8_t>(one.sectors & before);
+        traffic_.repeats_of_site[one.site] += std::popcount(repeated);
+        return repeated != 0 && drawn() < kept_by_l1_[one.site] ? repeated : std::uint8_t{0};
+    }
+    double drawn() {
+        random_ = random_ * 6364136223846793005u + 1442695040888963407u;
+        return std::ldexp(static_cast<double>(random_ >> 33), -31);
+    }
     std::uint32_t find(std::uint64_t line) {
         if (const std::uint32_t* const found = places_.find(line)) return *found;
         std::uint32_t at = 0;
@@ -322,8 +353,8 @@ class L2Replay {
         constexpr std::uint32_t candidates = 8;
         std::uint32_t best = 0;
         for (std::uint32_t i = 0; i < candidates; ++i) {
-            random_ = random_ * 6364136223846793005u + 1442695040888963407u;
-            const auto at = static_cast<std::uint32_t>((random_ >> 33) % nodes_.size());
+            const auto at =
+                static_cast<std::uint32_t>(drawn() * static_cast<double>(nodes_.size()));
             if (i == 0 || nodes_[at].used < nodes_[best].used) best = at;
         }
         return best;
@@ -385,6 +416,9 @@ class L2Replay {
     std::size_t lines_;
     std::size_t most_dirty_;
     std::uint32_t fetch_;
+    std::uint32_t multiprocessors_;
+    std::vector<double> kept_by_l1_;
+    LineTable loaded_;  // sectors of each line by each multiprocessor
     LineTable places_;
     std::vector<CachedLine> nodes_;
     std::uint64_t random_ = 1;
@@ -405,7 +439,7 @@ L2Traffic replay_l2(L2Sample& sample, const L2Sizes& sizes, std::size_t sites) {
     bool is_behind_half = false;
     if (sizes.is_warm && sample.blocks == sample.blocks_of_launch) {
         for (const L2Access& one : sample.accesses) replay.access(one);
-        replay.forget_traffic();
+        replay.begin_launch();
     }
     for (const L2Access& one : sample.accesses) {
         if (!is_behind_half && (one.order >> 48) * sample.blocks_at_once >= half) {
@@ -425,10 +459,7 @@ L2Traffic replay_l2(L2Sample& sample, const L2Sizes& sizes, std::size_t sites) {
             static_cast<double>(sample.blocks) - static_cast<double>(first_blocks);
         add_times(all, second, rest / std::max(1.0, counted));
     }
-    L2Traffic scaled;
-    scaled.read_bytes_of_site.resize(sites);
-    scaled.write_bytes_of_site.resize(sites);
-    scaled.sectors_of_site.resize(sites);
+    L2Traffic scaled = no_traffic(sites);
     add_times(scaled, all, 1 / sample.share);
     return scaled;
 }

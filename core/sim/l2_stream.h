@@ -116,13 +116,17 @@ struct L2Traffic {
     double write_bytes = 0;
     std::vector<double> read_bytes_of_site;  // by Code::sites
     std::vector<double> write_bytes_of_site;
-    std::vector<double> sectors_of_site;  // that came to L2, with those that L1 could have kept
+    std::vector<double> sectors_of_site;  // that warps ask for
+    std::vector<double> repeats_of_site;  // those that their multiprocessor loaded before
 };
 struct L2Sizes {
     double bytes = 0;
     double most_dirty_bytes = 0;
     std::uint32_t fetch_bytes = 64;
     bool is_warm = false;  // the same launch came before
+    std::uint32_t multiprocessors = 1;
+    // By site: the share of repeats that L1 answers, so that they do not reach L2; empty: none.
+    std::vector<double> kept_by_l1 = {};
 };
 L2Traffic replay_l2(L2Sample& sample, const L2Sizes& sizes, std::size_t sites);
 

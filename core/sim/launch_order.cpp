@@ -48,15 +48,4 @@ Multiprocessor multiprocessor_of(const Machine& machine, const Plan& plan) {
     return one;
 }
 
-std::uint32_t registers_of(const Plan& plan, std::uint32_t per_thread) {
-    std::uint32_t before_barrier = 0;
-    std::uint32_t after_barrier = 0;
-    for (const Instruction& one : plan.program.instructions)
-        if (one.kind == AccessKind::load)
-            (one.after_barrier ? after_barrier : before_barrier) +=
-                std::max(2u, one.width_bytes / 4);
-    const std::uint32_t loaded_words = std::max(before_barrier, after_barrier);
-    return std::clamp(14 + per_thread * (loaded_words + 2), 16u, 255u);
-}
-
 }  // namespace coalprof

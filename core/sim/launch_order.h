@@ -46,10 +46,4 @@ struct Multiprocessor {
 };
 Multiprocessor multiprocessor_of(const Machine& machine, const Plan& plan);
 
-// Registers of a thread of `per_thread` elements as the kernels would need them, about: loaded
-// values are held until all have come, or to the next barrier, and each element has an address.
-// Compilers mostly keep to 32 and load in several rounds (docs/measurements/instructions.txt),
-// which takes as long as waves of fewer blocks.
-std::uint32_t registers_of(const Plan& plan, std::uint32_t per_thread);
-
 }  // namespace coalprof

@@ -12,7 +12,7 @@ namespace {
 // The remaining share of an array's traffic with device memory: no more than warps need of it. All
 // sites that reach the array for the same count together: L2 has a line that one of them loads for
 // the others, whichever of them is fixed.
-double share_left(const Code& code, const std::vector<SiteNeed>& needs,
+double share_left(const Code& code, const std::vector<double>& needed_bytes,
                   const std::vector<SiteTraffic>& traffic, std::uint32_t site,
                   double SiteTraffic::*bytes) {
     const PtxSite& one = code.sites[site];
@@ -22,7 +22,7 @@ double share_left(const Code& code, const std::vector<SiteNeed>& needs,
         const bool is_same_array = !one.array.empty() && other.array == one.array;
         if (i != site && (!is_same_array || other.kind != one.kind)) continue;
         moved += traffic[i].*bytes;
-        needed += needs[i].bytes;
+        needed += needed_bytes[i];
     }
     return moved > 0 ? std::min(1.0, needed / moved) : 1;
 }
@@ -46,11 +46,22 @@ double first_touches(const BlockTraces& traces, std::uint32_t site) {
     return all == 0 ? 1 : static_cast<double>(first) / static_cast<double>(all);
 }
 
+std::vector<double> sectors_of_sites(const BlockTraces& traces, std::size_t sites) {
+    std::vector<double> sectors(sites);
+    for (const auto& block : traces.blocks)
+        for (const WarpEvents& warp : block)
+            for (const TraceEvent& event : warp.events)
+                for (std::uint32_t i = 0; i < event.lines; ++i)
+                    sectors[event.site] +=
+                        std::popcount(traces.lines[event.first_line + i].sectors);
+    return sectors;
+}
+
 }  // namespace
 
 SimulatedTime mended_time(const Code& code, const KernelLaunch& launch, const LaunchMemory& memory,
                           const Machine& machine, const SimulatedLaunch& simulated,
-                          const std::vector<SiteNeed>& needs,
+                          const std::vector<double>& needed_bytes,
                           const std::vector<std::uint32_t>& sites) {
     LaunchModel model = simulated.model;
     std::vector<bool> is_mended(code.sites.size(), false);
@@ -60,16 +71,19 @@ SimulatedTime mended_time(const Code& code, const KernelLaunch& launch, const La
         model.longest =
             trace_blocks(code, launch, memory, machine, {model.l2.longest_block}, is_mended);
     model.mended.resize(code.sites.size());
+    const std::vector<double> before = sectors_of_sites(simulated.model.traces, code.sites.size()),
+                              after = sectors_of_sites(model.traces, code.sites.size());
     for (const std::uint32_t site : sites) {
         const auto left = [&](double SiteTraffic::*bytes) {
-            return share_left(code, needs, simulated.time.dram_of_site, site, bytes);
+            return share_left(code, needed_bytes, simulated.time.dram_of_site, site, bytes);
         };
         // Stores of whole sectors need no read first.
         const bool is_store = code.sites[site].kind == AccessKind::store;
-        model.mended[site] = {.sectors = needs[site].sectors_share,
+        const double sectors = before[site] > 0 ? after[site] / before[site] : 1;
+        model.mended[site] = {.sectors = sectors,
                               .read_bytes = is_store ? 0 : left(&SiteTraffic::read_bytes),
                               .write_bytes = left(&SiteTraffic::write_bytes)};
-        model.totals.sectors[site] *= needs[site].sectors_share;
+        model.totals.sectors[site] *= sectors;
     }
     return time_of(model, rates_of(machine)->sim);
 }

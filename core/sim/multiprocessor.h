@@ -8,21 +8,14 @@
 #include <string_view>
 #include <vector>
 
+#include "core/machine/sim_rates.h"
 #include "core/sim/block_trace.h"
 
 namespace coalprof {
 
-// Cycles of a multiprocessor's clock.
-struct MultiprocessorRates {
-    double block_start = 0;      // between starts of blocks
-    double block_latency = 0;    // from its start to the first instruction
-    double dependent_issue = 0;  // between instructions of one warp
-    double l1_pass = 0;
-    double shared_pass = 0;
-    double shared_latency = 0;
-    double l1_latency = 0;
-    double l2_latency = 0;    // of a load that hits there
-    double dram_latency = 0;  // more, for a miss
+// Cycles of its clock, with its share of what the whole GPU has a second.
+struct MultiprocessorRates : SimRates {
+    double block_start = 0;   // between blocks that start
     double read_request = 0;  // of a line, on its way to L2
     double sector = 0;        // of each sector on its way back
     double write_request = 0;
@@ -30,13 +23,8 @@ struct MultiprocessorRates {
     double reduction = 0;      // of each sector
     double dram_byte = 0;
     double dram_write_byte = 0;
-    double l1_queue = 0;     // of accesses that wait for L1
-    double l2_queue = 0;     // of L1's misses
-    double join_cycles = 0;  // within which stores to one line are merged
-    double crowd = 0;        // cycles more at half load of device memory
     std::uint32_t l1_lines = 0;
     std::uint32_t resident_blocks = 1;
-    std::size_t cold_blocks = 0;  // whose hits are not counted; 0: none
 };
 
 // By site: bytes of device memory for each requested sector.

@@ -4,14 +4,15 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <unordered_map>
+#include <variant>
 #include <vector>
 
 #include "core/count/bandwidth.h"
 #include "core/count/occupancy.h"
-#include "core/sim/issued.h"
 #include "core/sim/kernel_time.h"
 #include "core/sim/launch_order.h"
 
@@ -55,6 +56,21 @@ std::vector<PlannedAccess> accesses_of_warp(const Program& program, std::uint32_
                     if ((program.instructions[site].kind == AccessKind::load) == loads)
                         add(site, e, loads);
     return order;
+}
+
+// Operators of the formulas that users wrote, for one element; random words are not among them.
+Computed computed_of(const Program& program) {
+    Computed sum;
+    ExpressionsSeen seen;
+    for (const Instruction& one : program.instructions)
+        if (const auto* const custom =
+                std::get_if<std::shared_ptr<const CustomFormula>>(&one.formula)) {
+            const Computed more = (*custom)->computed(seen);
+            sum.operators += more.operators;
+            sum.divisions += more.divisions;
+            sum.conditions += more.conditions;
+        }
+    return sum;
 }
 
 // The distance of blocks whose accesses are shifted copies; 0: none.

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "core/sim/issued.h"
+#include "core/traffic/issued.h"
 #include "core/traffic/odds.h"
 #include "core/traffic/touched_lines.h"
 #include "core/traffic/unit_tally.h"

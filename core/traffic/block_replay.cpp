@@ -9,9 +9,9 @@
 
 #include "core/pattern/memory_settings.h"
 #include "core/runtime/parallel.h"
-#include "core/sim/issued.h"
 #include "core/traffic/alike_stores.h"
 #include "core/traffic/gathering.h"
+#include "core/traffic/issued.h"
 #include "core/traffic/line_hash.h"
 #include "core/traffic/sector_cache.h"
 #include "core/traffic/store_merge.h"

@@ -6,12 +6,27 @@
 #include "core/count/bandwidth.h"
 #include "core/count/shared_memory.h"
 #include "core/pattern/memory_settings.h"
-#include "core/sim/issued.h"
 #include "core/traffic/duration.h"
 #include "core/traffic/gathering.h"
+#include "core/traffic/issued.h"
 
 namespace coalprof {
 namespace {
+
+// Registers of a thread of `per_thread` elements as the kernels would need them, about: loaded
+// values are held until all have come, or to the next barrier, and each element has an address.
+// Compilers mostly keep to 32 and load in several rounds (docs/measurements/instructions.txt),
+// which takes as long as waves of fewer blocks.
+std::uint32_t registers_of(const Plan& plan, std::uint32_t per_thread) {
+    std::uint32_t before_barrier = 0;
+    std::uint32_t after_barrier = 0;
+    for (const Instruction& one : plan.program.instructions)
+        if (one.kind == AccessKind::load)
+            (one.after_barrier ? after_barrier : before_barrier) +=
+                std::max(2u, one.width_bytes / 4);
+    const std::uint32_t loaded_words = std::max(before_barrier, after_barrier);
+    return std::clamp(14 + per_thread * (loaded_words + 2), 16u, 255u);
+}
 
 std::uint64_t fetch_bytes(const Machine& machine, const CachePolicy& cache) {
     return std::clamp<std::uint64_t>(l2_fill_bytes(*machine.rules, cache), reach_unit_bytes.front(),

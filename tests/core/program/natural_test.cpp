@@ -2,11 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <fstream>
 #include <sstream>
 
 #include "core/kernel/kernel_points.h"
 #include "core/program/sample_kernels.h"
+#include "core/sim/block_trace.h"
 #include "fewer_cases.h"
 #include "test_data.h"
 
@@ -170,6 +172,60 @@ TEST(Kernels, as_people_write_them_take_about_as_long_as_on_an_h100) {
     ASSERT_EQ(factors.size(), 9u);
     std::ranges::sort(factors);
     EXPECT_LT(factors[4], 1.2);
+}
+
+// A sparse matrix of 27 entries a row, a thread for each row: what L1 does not keep comes to L2
+// again and again, and no longer finds it there when the matrix is as large as L2. Measured on an
+// H100 (docs/measurements/h100/rows.txt).
+TEST(Kernels, do_not_jump_where_their_data_are_as_large_as_l2) {
+    struct Step {
+        std::uint32_t rows;
+        double seconds, dram_read_bytes;
+    };
+    const std::array steps{Step{102'400, 16.4e-6, 23.0e6}, Step{256'000, 58.4e-6, 138e6}};
+    const std::string text = text_of_file("natural.ptx");
+    const PtxModule module = read_module(text, "natural.ptx");
+    Code code = make_code(module, *kernel_named(module, "csr_scalar"));
+    for (const Step& step : steps) {
+        const std::string rows = std::to_string(step.rows);
+        BoundLaunch bound = bind(code, {.kernel = "csr_scalar",
+                                        .grid = {step.rows / 256, 1, 1},
+                                        .block = {256, 1, 1},
+                                        .arguments = {"0=ptr", "1=col"},
+                                        .counted = {}});
+        const Readings predicted =
+            predict_kernel(code, bound.launch, bound.memory, find_machine("h100"), {})
+                .points.front()
+                .predicted;
+        EXPECT_NEAR(number_in(predicted[Counter::duration_seconds]), step.seconds,
+                    0.3 * step.seconds)
+            << rows;
+        EXPECT_NEAR(number_in(predicted[Counter::dram_read_bytes]), step.dram_read_bytes,
+                    0.3 * step.dram_read_bytes)
+            << rows;
+    }
+}
+
+// Three of a stencil's seven words are adjacent: one of these can begin a sector. On an H100
+// aligned rows gain nothing.
+TEST(Kernels, words_beside_each_other_are_not_aligned_at_once) {
+    const std::string text = text_of_file("natural.ptx");
+    const PtxModule module = read_module(text, "natural.ptx");
+    Code code = make_code(module, *kernel_named(module, "stencil7"));
+    BoundLaunch bound = bind(code, {.kernel = "stencil7",
+                                    .grid = {16, 128, 256},
+                                    .block = {32, 4, 2},
+                                    .arguments = {},
+                                    .counted = {}});
+    const BlockTraces traces = trace_blocks(code, bound.launch, bound.memory, find_machine("h100"),
+                                            {5000}, std::vector<bool>(code.sites.size(), true));
+    for (const WarpEvents& warp : traces.blocks.front()) {
+        int sectors = 0;
+        for (const TraceEvent& event : warp.events)
+            for (std::uint32_t i = 0; event.unit == TraceUnit::load && i < event.lines; ++i)
+                sectors += std::popcount(traces.lines[event.first_line + i].sectors);
+        EXPECT_EQ(sectors, 5 * 4 + 2 * 5);
+    }
 }
 
 // Small grids of odd sizes, so that blocks at the ends differ.

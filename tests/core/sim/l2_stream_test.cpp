@@ -56,6 +56,13 @@ TEST(L2Replay, reads_once_what_fits_and_again_what_does_not) {
     EXPECT_GT(traffic_of(twice, mib / 4).read_bytes, 1.9 * mib);
 }
 
+TEST(L2Replay, does_not_see_what_l1_keeps) {
+    L2Sample twice = rounds_over(8192, 2, AccessKind::load, 0xF, 0xF);
+    const L2Sizes sizes{.bytes = mib / 4, .kept_by_l1 = {1}};
+    EXPECT_DOUBLE_EQ(replay_l2(twice, sizes, 1).read_bytes, mib);
+    EXPECT_DOUBLE_EQ(replay_l2(twice, sizes, 1).repeats_of_site[0], 4 * 8192);
+}
+
 TEST(L2Replay, fetches_64_bytes_for_a_sector) {
     const L2Sample sectors = rounds_over(1000, 1, AccessKind::load, 0x1, 0x1);
     EXPECT_DOUBLE_EQ(traffic_of(sectors, mib).read_bytes, 64'000);

@@ -1,5 +1,5 @@
 // How many instructions warps issue, and which of them compute one index.
-#include "core/sim/issued.h"
+#include "core/traffic/issued.h"
 
 #include <gtest/gtest.h>
 

@@ -16,11 +16,7 @@ double issued_of_warp(const Program& program, std::uint32_t per_thread);
 // Those of them that compute the elements' indices.
 double index_instructions(const Program& program);
 
-// The operations of a thread for one element besides random words, for the formulas that users
-// wrote.
-Computed computed_of(const Program& program);
-
-// Random words of one element: instructions with one formula share them.
+// Random words of one element: instructions with one formula have them drawn once.
 double hashes_of_element(const Program& program);
 
 }  // namespace coalprof

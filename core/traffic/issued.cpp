@@ -1,4 +1,4 @@
-#include "core/sim/issued.h"
+#include "core/traffic/issued.h"
 
 #include <algorithm>
 #include <array>
@@ -47,20 +47,6 @@ double index_instructions(const Program& program) {
         if (!is_custom && std::exchange(seen[one.formula.index()], true)) continue;
         sum += std::visit(OfIndex{expressions}, one.formula);
     }
-    return sum;
-}
-
-Computed computed_of(const Program& program) {
-    Computed sum;
-    ExpressionsSeen seen;
-    for (const Instruction& one : program.instructions)
-        if (const auto* const custom =
-                std::get_if<std::shared_ptr<const CustomFormula>>(&one.formula)) {
-            const Computed more = (*custom)->computed(seen);
-            sum.operators += more.operators;
-            sum.divisions += more.divisions;
-            sum.conditions += more.conditions;
-        }
     return sum;
 }
 
