@@ -203,7 +203,10 @@ class KernelRun {
         if (!result.points.front().failure.empty()) tail_.status = Status::partial;
         if (addresses_) save(*addresses_, result);
         std::ranges::move(result.findings, std::back_inserter(tail_.findings));
-        std::ranges::move(result.warnings, std::back_inserter(tail_.warnings));
+        for (Warning& one : result.warnings)
+            if (one.code != bounds_code ||
+                std::ranges::find(tail_.warnings, one.code, &Warning::code) == tail_.warnings.end())
+                tail_.warnings.push_back(std::move(one));
     }
 
     const KernelCommand& command_;

@@ -111,8 +111,10 @@ std::vector<std::string> KernelFile::all_names() const {
     return names;
 }
 
-// Empty: no kernel has a name like it.
+// Empty: no kernel has a name like it, and it is no dimension, as in --grid 128 128.
 std::string KernelFile::hint_for(const std::string& name) const {
+    if (!name.empty() && name.find_first_not_of("0123456789x") == name.npos)
+        return "dimensions are one word: --grid 128x128 --block 32x8";
     std::vector<std::string> names;
     for (const std::string& one : all_names()) names.push_back(kernel_name(one));
     const std::vector<std::string_view> views(names.begin(), names.end());

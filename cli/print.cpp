@@ -32,7 +32,8 @@ void write_all(std::string_view text) noexcept {
 }
 
 std::string folded_sentences(std::string_view text) {
-    const Folding folding{.columns = terminal_width(STDERR_FILENO), .hanging = 2};
+    const Folding folding{
+        .columns = terminal_width(STDERR_FILENO), .hanging = 2, .keeps_commands = true};
     std::string all;
     while (!text.empty()) {
         const std::string_view line = text.substr(0, text.find('\n'));

@@ -42,15 +42,23 @@ std::vector<std::string> texts_in_binary(std::string_view bytes, const PtxSource
 #ifdef COALPROF_HAS_CUDA
     constexpr std::uint32_t fat_binary_magic = 0xba55ed50;
     std::vector<std::string> texts;
+    // A cubin is an ELF file whose machine is EM_CUDA.
+    bool has_code = bytes.starts_with("\177ELF") &&
+                    bytes.substr(0, 20).ends_with(std::string_view("\xbe\0", 2));
     for (std::size_t at = 0; at + 16 <= bytes.size(); at += 8) {
         std::uint32_t magic = 0;
         std::memcpy(&magic, bytes.data() + at, sizeof magic);
         if (magic != fat_binary_magic) continue;
+        has_code = true;
         const auto found =
             ptx_of_fat_binary(std::as_bytes(std::span(bytes)).subspan(at), source.architecture);
         if (const auto* text = std::get_if<std::string>(&found)) texts.push_back(*text);
     }
     if (!texts.empty()) return texts;
+    if (!has_code)
+        throw UsageError(fmt::format("{}: it is no CUDA program: it holds no code for a GPU",
+                                     shown(source.file)),
+                         "CUDA source, PTX and what nvcc links are taken");
     throw UsageError(
         fmt::format("{}: it holds no PTX for compute capability {}.{} or older", shown(source.file),
                     source.architecture / 10, source.architecture % 10),

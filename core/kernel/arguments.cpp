@@ -278,25 +278,28 @@ class Binder {
     }
     std::uint64_t scalar_of(const std::string& value, char letter, std::uint32_t bits) const {
         const char* end = value.data() + value.size();
+        double real = 0;
+        const auto [read, error] = std::from_chars(value.data(), end, real);
+        const bool is_real = error == std::errc{} && read == end && bits >= 32;
         const std::size_t sign = value.starts_with('-') ? 1 : 0;
-        const ReadNumber whole = read_address(std::string_view(value).substr(sign));
-        const bool is_whole =
-            whole.status == NumberStatus::ok && whole.length == value.size() - sign;
-        if (letter != 'f' && is_whole) {
+        const auto whole = read_count(std::string_view(value).substr(sign));
+        // Bits of no type: 1e6 is a real, 1000000 an integer.
+        const bool means_real =
+            letter == 'b' && is_real && value.find_first_of(".eE") != value.npos;
+        if (letter != 'f' && whole && !means_real) {
             const std::uint64_t most =
                 bits >= 64 ? largest_integer : (std::uint64_t{1} << bits) - 1;
             // Bits may be typed in hexadecimal whatever the type.
             const bool is_signed =
                 (letter == 'i' || letter == 's') && value.find_first_of("xX") == value.npos;
-            if (whole.value > (sign != 0 ? most / 2 + 1 : is_signed ? most / 2 : most))
+            if (*whole > (sign != 0 ? most / 2 + 1 : is_signed ? most / 2 : most))
                 throw UsageError(fmt::format("{}: it does not fit {} of {} bits", option_,
                                              is_signed ? "an integer" : "a number", bits));
-            return sign != 0 ? ~whole.value + 1 : whole.value;
+            return sign != 0 ? ~*whole + 1 : *whole;
         }
-        double real = 0;
-        const auto [read, error] = std::from_chars(value.data(), end, real);
-        if (error != std::errc{} || read != end || bits < 32)
-            throw UsageError(fmt::format("{}: '{}' is no number", option_, shown(value)));
+        if (!is_real)
+            throw UsageError(fmt::format("{}: '{}' is no number", option_, shown(value)),
+                             hint_for_count(value));
         if (letter == 'u' || letter == 's' || letter == 'i')
             throw UsageError(fmt::format("{}: '{}' is no integer, and the kernel takes one",
                                          option_, shown(value)));

@@ -27,6 +27,17 @@ std::array<std::uint32_t, 3> as_array(const Dimensions& dimensions) {
             static_cast<std::uint32_t>(dimensions.z)};
 }
 
+// "M=2048,N=1024" in one option. Paths and extents may have commas and equals signs.
+void refuse_several(const std::string& name, const std::string& text) {
+    const std::size_t comma = text.find(',');
+    const std::size_t equals = text.find('=', std::min(comma, text.size()));
+    if (equals == text.npos || text.find_first_of("@[") < equals) return;
+    throw UsageError(fmt::format("--arg {}={}: it has several arguments", name, shown(text)),
+                     fmt::format("each has its own option: --arg {} --arg {}",
+                                 name + '=' + printable(text.substr(0, comma)),
+                                 printable(text.substr(comma + 1))));
+}
+
 }  // namespace
 
 ArgumentAxis read_argument(const std::string& typed) {
@@ -36,6 +47,7 @@ ArgumentAxis read_argument(const std::string& typed) {
                          "for example --arg n=1000, --arg 2=3.5 or --arg x=f32[1048576]");
     ArgumentAxis axis{typed.substr(0, equals), {}};
     const std::string text = typed.substr(equals + 1);
+    refuse_several(axis.name, text);
     const bool is_list =
         text.find_first_of("[@=") == text.npos && text.find_first_of("0123456789") != text.npos;
     if (is_list && text.find("..") != text.npos) {
@@ -149,7 +161,8 @@ KernelResult as_one_point(KernelResult result, const NamedValues& swept) {
     result.warps.resize(1);
     std::erase_if(result.findings, [](const LineFinding& one) { return one.cause != fault_cause; });
     for (LineFinding& one : result.findings) one.point = result.points.front().name;
-    for (Warning& one : result.warnings) one.point = result.points.front().name;
+    for (Warning& one : result.warnings)
+        if (one.code != bounds_code) one.point = result.points.front().name;
     return result;
 }
 

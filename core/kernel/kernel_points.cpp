@@ -107,6 +107,12 @@ std::optional<Warning> uncounted_warning(const Code& code) {
 std::vector<Warning> warnings_of(const Code& code, const ExecutionNotes& notes) {
     std::vector<Warning> warnings;
     if (auto uncounted = uncounted_warning(code)) warnings.push_back(std::move(*uncounted));
+    if (notes.needs_tensors)
+        warnings.push_back({.code = "W-CONTENTS",
+                            .point = {},
+                            .text = "addresses or branches depend on what a tensor map brings to "
+                                    "shared memory, which is not known here: what was there before "
+                                    "was taken. coalprof run counts on a GPU"});
     if (notes.contents_missing.empty()) return warnings;
     std::string names;
     for (const std::string& name : notes.contents_missing)
@@ -120,6 +126,20 @@ std::vector<Warning> warnings_of(const Code& code, const ExecutionNotes& notes) 
                             "were taken. Give it: --arg {}=i32[N]=iota, =random or =@file.npy",
                             names, printable(notes.contents_missing.front()))});
     return warnings;
+}
+
+// One line: those who want bounds checked need no more.
+std::optional<Warning> bounds_warning(const std::vector<std::string>& arrays) {
+    if (arrays.empty()) return std::nullopt;
+    constexpr std::size_t most_names = 3;
+    std::string names = std::ranges::all_of(arrays.front(), is_digit) ? "parameters " : "";
+    for (std::size_t i = 0; i < std::min(arrays.size(), most_names); ++i)
+        names += (i == 0 ? "" : ", ") + printable(arrays[i]);
+    if (arrays.size() > most_names) names += ", ...";
+    return Warning{.code = std::string(bounds_code),
+                   .point = {},
+                   .text = fmt::format("bounds of {} are unchecked: give --arg {}=f32[N]", names,
+                                       printable(arrays.front()))};
 }
 
 }  // namespace
@@ -294,6 +314,8 @@ KernelResult predict_kernel(const Code& code, const KernelLaunch& launch, Launch
              .text = fmt::format("{} of {} blocks were executed: totals are estimates, and their "
                                  "intervals hold nine of ten. --all executes every block",
                                  execution.sampled_blocks, launch.blocks())});
+    if (auto bounds = bounds_warning(memory.names_of(execution.notes.without_bounds)))
+        result.warnings.push_back(std::move(*bounds));
     return result;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/kernel/site_counts.h"
@@ -11,6 +12,9 @@
 #include "core/result/result.h"
 
 namespace coalprof {
+
+// Arrays of unknown size were accessed. It is said once, however many launches there are.
+inline constexpr std::string_view bounds_code = "W-BOUNDS";
 
 struct KernelResult {
     std::vector<Point> points;                   // the kernel's first, then those that waste most

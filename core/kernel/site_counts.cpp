@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "core/access/lane_set.h"
@@ -77,14 +78,17 @@ std::uint64_t mixed(std::uint64_t number) {
     return number ^ number >> 31;
 }
 
-// A random number for the access, moved by `by` bytes.
+// A random number for the access, moved by `by` bytes. One mixture of all: three took a sixth of
+// the time of a launch.
 std::uint64_t draw_of(const WarpAccess& access, std::uint64_t by, std::uint64_t block) {
     const int first = std::countr_zero(access.active_lanes) % int{warp_lanes};
     const int last = (31 - std::countl_zero(access.active_lanes)) & 31;
     const auto address = [&](int lane) {
         return access.addresses[static_cast<std::size_t>(lane)] + by;
     };
-    return mixed(mixed(mixed(block + access.active_lanes) + address(first)) + address(last));
+    return mixed(block * 0x9E37'79B9'7F4A'7C15ull + access.active_lanes * 0xC2B2'AE3D'27D4'EB4Full +
+                 address(first) * 0x1656'67B1'9E37'79F9ull +
+                 address(last) * 0x85EB'CA77'C2B2'AE63ull);
 }
 
 // The first block of a box, one further along each dimension, and some random ones.
@@ -219,23 +223,34 @@ SiteCounts SiteCounter::counts_of_box(const WarpAccess& access, const Growth& gr
     return counts;
 }
 
+void SiteCounter::choose_blocks(const BlockBox& box) {
+    if (box == box_) return;
+    box_ = box;
+    blocks_.clear();
+    for (std::size_t which = 0; which < most_of_box; ++which) {
+        const auto at = block_in_box(which, box);
+        if (which > 0 && which <= 3 && at[which - 1] == 0) continue;
+        std::uint64_t number = 0;
+        for (std::size_t d = 3; d-- > 0;)
+            number = (number << (d == 0 ? 31 : 16)) + box.first[d] + at[d] * box.stride[d];
+        blocks_.push_back({at, number});
+    }
+}
+
 // Blocks at other positions in their lines have other warps.
 void SiteCounter::sample(std::uint32_t site, const WarpAccess& access, const Growth& growth,
                          const BlockBox& box) {
+    choose_blocks(box);
     SiteCounts& counts = attempt_[site];
     const bool is_one = box.blocks() == 1 || grows_by_lines(growth);
-    for (std::size_t which = 0; which < (is_one ? 1 : most_of_box); ++which) {
-        const auto at = block_in_box(which, box);
-        if (which > 0 && which <= 3 && at[which - 1] == 0) continue;
+    for (const BlockInBox& block : std::span(blocks_).first(is_one ? 1 : blocks_.size())) {
         const std::uint64_t number = ++taken_;
-        std::uint64_t by = 0, block = 0;
-        for (std::size_t d = 3; d-- > 0;) {
-            by += static_cast<std::uint64_t>(growth[d]) * at[d];
-            block = (block << (d == 0 ? 31 : 16)) + box.first[d] + at[d] * box.stride[d];
-        }
-        const std::uint64_t draw = draw_of(access, by, block);
+        std::uint64_t by = 0;
+        for (std::size_t d = 0; d < 3; ++d)
+            by += static_cast<std::uint64_t>(growth[d]) * block.at[d];
+        const std::uint64_t draw = draw_of(access, by, block.number);
         if (!counts.would_keep(draw, samples_) || !kept_[site].would_keep(draw, samples_)) continue;
-        SampledWarp warp{.access = access, .block = block, .number = number, .draw = draw};
+        SampledWarp warp{.access = access, .block = block.number, .number = number, .draw = draw};
         for (std::uint64_t& address : warp.access.addresses) address += by;
         counts.keep(warp, samples_);
     }

@@ -71,6 +71,7 @@ class SiteCounter : public AccessSink {
                     const BlockBox& box);
     void sample(std::uint32_t site, const WarpAccess& access, const Growth& growth,
                 const BlockBox& box);
+    void choose_blocks(const BlockBox& box);
     SiteCounts& attempt(std::uint32_t site);
 
     Machine machine_;
@@ -96,6 +97,13 @@ class SiteCounter : public AccessSink {
     };
     std::size_t counted_of_site_;
     std::vector<Counted> counted_;
+    // The blocks of `box_` whose warps are candidates for samples.
+    struct BlockInBox {
+        std::array<std::uint32_t, 3> at{};
+        std::uint64_t number = 0;
+    };
+    BlockBox box_{.count = {}};
+    std::vector<BlockInBox> blocks_;
     std::vector<WarpAccess> previous_;  // of each site, of global memory, block by block
 };
 

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <utility>
 
 #include "core/text/describe.h"
 #include "core/text/error.h"
 #include "core/text/name_list.h"
 #include "core/text/number.h"
+#include "core/text/utf8.h"
 
 namespace coalprof {
 namespace {
@@ -42,10 +45,10 @@ class ArrayTextReader {
         while (rest_.starts_with('[') || std::exchange(in_bracket, false)) {
             const std::size_t close = rest_.find(']');
             if (close == rest_.npos) fail("a ']' is missing");
-            // C writes [2048][2048], Python [2048, 2048].
-            const std::size_t end = std::min(close, rest_.find(',', 1));
-            array_.extents.push_back(parse_integer(trimmed(rest_.substr(1, end - 1)), option_, 1,
-                                                   most_array_elements / array_.elements()));
+            // C writes [2048][2048], Python [2048, 2048], people [2048x2048].
+            const std::size_t end = std::min(close, rest_.find_first_of(",x", 1));
+            array_.extents.push_back(parse_count(trimmed(rest_.substr(1, end - 1)), option_, 1,
+                                                 most_array_elements / array_.elements()));
             rest_.remove_prefix(end == close ? close + 1 : end);
             in_bracket = end != close;
         }
@@ -72,7 +75,57 @@ class ArrayTextReader {
     ArrayText array_;
 };
 
+// "1e6", "2.5e5": a number with an exponent that is whole; 64 bits of a real hold it exactly.
+std::optional<std::uint64_t> read_whole_real(std::string_view text) {
+    constexpr double most = 0x1p53;
+    double real = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), real);
+    const bool is_whole = error == std::errc{} && end == text.data() + text.size() && real >= 0 &&
+                          real <= most && std::trunc(real) == real;
+    if (!is_whole || text.find_first_of("eE") == text.npos) return std::nullopt;
+    return static_cast<std::uint64_t>(real);
+}
+
 }  // namespace
+
+std::optional<std::uint64_t> read_count(std::string_view text) {
+    std::uint64_t product = 1;
+    while (true) {
+        const std::size_t end = std::min(text.find('*'), text.size());
+        const std::string_view word = trimmed(text.substr(0, end));
+        const ReadNumber number = read_address(word);
+        const bool is_integer = number.status == NumberStatus::ok && number.length == word.size();
+        const auto factor = is_integer ? std::optional(number.value) : read_whole_real(word);
+        if (!factor || (*factor != 0 && product > largest_integer / *factor)) return std::nullopt;
+        product *= *factor;
+        if (end == text.size()) return product;
+        text.remove_prefix(end + 1);
+    }
+}
+
+std::string hint_for_count(std::string_view text) {
+    const ReadNumber number = read_integer(text);
+    const std::string_view unit = text.substr(number.length);
+    const std::size_t power = unit.empty() ? 0 : std::string_view("kmg").find(ascii_lower(unit[0]));
+    constexpr std::uint64_t most = 1'000'000;  // whose products fit
+    if (number.status != NumberStatus::ok || number.value > most || unit.empty() || power > 2)
+        return {};
+    std::uint64_t decimal = number.value * 1000, binary = number.value * 1024;
+    for (std::size_t i = 0; i < power; ++i) {
+        decimal *= 1000;
+        binary *= 1024;
+    }
+    return fmt::format("a count has no unit: {} or {}", decimal, binary);
+}
+
+std::uint64_t parse_count(std::string_view text, std::string_view option, std::uint64_t least,
+                          std::uint64_t most) {
+    const auto count = read_count(text);
+    if (count && *count >= least && *count <= most) return *count;
+    if (const std::string hint = hint_for_count(text); !hint.empty())
+        throw UsageError(fmt::format("{}: '{}' is no count", option, shown(text)), hint);
+    return parse_integer(text, option, least, most);
+}
 
 std::uint64_t ArrayText::elements() const {
     std::uint64_t elements = 1;

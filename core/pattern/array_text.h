@@ -28,6 +28,14 @@ struct ArrayText {
 // Throws UsageError, whose sentence begins with `option`.
 ArrayText read_array_text(std::string_view text, std::string_view option, const std::string& hint);
 
+// A number of elements as it is computed: 4096, 2048*2048, 1e6. Throws UsageError, likewise.
+std::uint64_t parse_count(std::string_view text, std::string_view option, std::uint64_t least,
+                          std::uint64_t most);
+// The same; none: it is no such number.
+std::optional<std::uint64_t> read_count(std::string_view text);
+// How to write "1M"; empty: no such unit.
+std::string hint_for_count(std::string_view text);
+
 // "i32" is NumPy's name of "s32".
 std::optional<ElementType> element_type_of_array(std::string_view word);
 

@@ -50,6 +50,8 @@ class BlockMemory {
     // From global to shared memory; `sizes`: of each lane, zeros follow; null: the width.
     void copy(const PtxStep& step, const CheckedAccess& from, const LaneValue& to,
               const LaneValue* sizes, UnsaidArrays unsaid);
+    // A tensor map brings bytes to this place and those after it: how many only the map says.
+    void forget_from(const CheckedAccess& access);
     // An atomic, lane by lane; returns the earlier values.
     void change(const PtxStep& step, const CheckedAccess& access, NearBytes& local,
                 const LaneValue& first, const LaneValue& last, LaneValue& before);

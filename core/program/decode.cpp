@@ -692,11 +692,12 @@ class Decoder {
         if (has_result) instruction.results = operand_list(frame, statement, operands[0]);
         // Numbers of 128 bits are not tracked further.
         if (instruction.type.bits > 64) instruction.results.clear();
-        for (std::size_t i = at + 1; i < operands.size() && !memory.is_copy && !is_load; ++i)
+        const bool has_values = !memory.is_copy && !is_load && memory.variant != 't';
+        for (std::size_t i = at + 1; i < operands.size() && has_values; ++i)
             for (const Slot slot : input_list(frame, statement, operands[i]))
                 instruction.inputs.push_back(cut(slot, instruction.type.bits));
         if (memory.is_copy) decode_copy(frame, statement, instruction, operands);
-        if (memory.opcode != Opcode::load && instruction.inputs.size() < 2)
+        if (has_values && instruction.inputs.size() < 2)
             refuse(statement, "it has too few operands");
         if (!memory.is_uncounted)
             add_site(statement, instruction, words, memory, frame.arrays.array_at(address.base));

@@ -40,6 +40,8 @@ void ExecutionNotes::add(const ExecutionNotes& other) {
             contents_missing.push_back(name);
     steps += other.steps;
     warps += other.warps;
+    needs_tensors |= other.needs_tensors;
+    without_bounds |= other.without_bounds;
     shared_bytes = std::max(shared_bytes, other.shared_bytes);
 }
 
@@ -78,6 +80,7 @@ class Executor::Body {
         budget_.spend(attempt_.steps % steps_at_once);
         attempt_.warps = warps_.size() * box.blocks();
         attempt_.contents_missing = memory_.names_of(unsaid_);
+        attempt_.needs_tensors = (unsaid_ & by_tensor_map) != 0;
         notes.add(attempt_);
     }
 
@@ -324,6 +327,7 @@ class Executor::Body {
         }
     }
     void store(WarpState& warp, const PtxStep& step, const CheckedAccess& access) {
+        if (step.variant == 't') return block_memory_.forget_from(access);
         const std::uint32_t lanes =
             step.variant != 0 ? warp.active : access.warp.active_lanes;  // of stmatrix all
         for (std::uint8_t i = 1; i < step.inputs; ++i) {
@@ -338,7 +342,8 @@ class Executor::Body {
     // Reports lanes that would stop a GPU, and leaves them out.
     void check(const WarpState& warp, const PtxStep& step, CheckedAccess& access) {
         const PtxState state = access.state;
-        if (state == PtxState::param || state == PtxState::constant || state == PtxState::local)
+        if (state == PtxState::param || state == PtxState::constant || state == PtxState::local ||
+            access.warp.active_lanes == 0)
             return;
         if (is_within(step, access)) return;
         const Spread spread = spread_of(access.growth, *box_);
@@ -362,13 +367,17 @@ class Executor::Body {
     // All lanes at once, for the usual case: in one array, at multiples of the width.
     bool is_within(const PtxStep& step, CheckedAccess& access) {
         const std::uint64_t width = std::max(1u, step.width_bytes);
-        std::uint64_t least = ~std::uint64_t{0}, most = 0, bits = 0;
-        each_lane(access.warp.active_lanes, [&](std::uint32_t lane) {
-            const std::uint64_t address = access.warp.addresses[lane];
+        const std::uint32_t active = access.warp.active_lanes;
+        const std::uint64_t first =
+            access.warp.addresses[static_cast<std::uint32_t>(std::countr_zero(active))];
+        std::uint64_t least = first, most = first, bits = first;
+        for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {  // no branches
+            const std::uint64_t address =
+                (active >> lane & 1) != 0 ? access.warp.addresses[lane] : first;
             least = std::min(least, address);
             most = std::max(most, address);
             bits |= address;
-        });
+        }
         for (const std::int64_t one : access.growth) bits |= static_cast<std::uint64_t>(one);
         if (access.state == PtxState::shared)
             attempt_.shared_bytes = std::max(attempt_.shared_bytes, most + width);
@@ -380,7 +389,10 @@ class Executor::Body {
             last_array_ = memory_.find(least);
         if (!last_array_ || most >= last_array_->end) return false;
         access.array = last_array_;
-        if (last_array_->size_bytes == 0) return true;
+        if (last_array_->size_bytes == 0) {
+            attempt_.without_bounds |= memory_.bit_of(last_array_);
+            return true;
+        }
         const Spread spread = spread_of(access.growth, *box_);
         const Wide base = static_cast<Wide>(last_array_->base);
         return static_cast<Wide>(least) + spread.least >= base &&

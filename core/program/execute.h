@@ -46,7 +46,9 @@ struct ExecutionNotes {
     std::vector<KernelFault> faults;  // by instruction: the first in launch order
     // Names of arrays without given contents that decided an address or a branch.
     std::vector<std::string> contents_missing;
-    std::uint64_t steps = 0;  // warp instructions that were executed
+    bool needs_tensors = false;       // bytes that a tensor map brought did so
+    UnsaidArrays without_bounds = 0;  // arrays of unknown size that were accessed
+    std::uint64_t steps = 0;          // warp instructions that were executed
     std::uint64_t warps = 0;
     std::uint64_t shared_bytes = 0;  // of a block's shared memory: the end of what is asked for
     void add(const KernelFault& fault);

@@ -17,6 +17,7 @@ struct BlockBox {
     std::array<std::uint32_t, 3> stride{1, 1, 1};
     std::array<std::uint32_t, 3> count{1, 1, 1};
     std::uint64_t blocks() const { return std::uint64_t{1} * count[0] * count[1] * count[2]; }
+    friend bool operator==(const BlockBox&, const BlockBox&) = default;
 };
 
 // Thrown where blocks of a box diverge.

@@ -22,7 +22,7 @@ const LaunchArray* LaunchMemory::find(std::uint64_t address) const {
 
 UnsaidArrays LaunchMemory::bit_of(const LaunchArray* array) const {
     if (!array || array->contents) return 0;
-    return UnsaidArrays{1} << std::min<std::ptrdiff_t>(array - arrays_.data(), 63);
+    return UnsaidArrays{1} << std::min<std::ptrdiff_t>(array - arrays_.data(), 62);
 }
 
 std::vector<std::string> LaunchMemory::names_of(UnsaidArrays unsaid) const {

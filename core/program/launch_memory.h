@@ -38,9 +38,11 @@ struct LaunchArray {
     std::uint64_t end = ~std::uint64_t{0};  // begin of the next one's
 };
 
-// A set of arrays without given contents: bit n is the nth of arrays(), the last bit all that
+// A set of arrays without given contents: bit n is the nth of arrays(), the last but one all that
 // follow.
 using UnsaidArrays = std::uint64_t;
+// Bytes that copies by tensor maps brought: which ones is not known.
+inline constexpr UnsaidArrays by_tensor_map = UnsaidArrays{1} << 63;
 
 class LaunchMemory {
  public:
@@ -62,10 +64,11 @@ class LaunchMemory {
     void write(std::uint64_t address, std::uint64_t value, std::uint32_t bytes,
                UnsaidArrays unsaid);
     std::vector<std::string> names_of(UnsaidArrays unsaid) const;
+    // 0 if its contents are given.
+    UnsaidArrays bit_of(const LaunchArray* array) const;
 
  private:
     static std::uint64_t limit_of(const LaunchArray& array);
-    UnsaidArrays bit_of(const LaunchArray* array) const;
     static constexpr std::uint64_t page_bytes = 4096;
     // 256 MiB: if more decides addresses, the kernel is refused.
     static constexpr std::size_t most_pages = 65536;

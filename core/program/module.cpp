@@ -10,6 +10,7 @@
 
 #include "core/program/statement.h"
 #include "core/text/error.h"
+#include "core/text/number.h"
 
 namespace coalprof {
 namespace {
@@ -255,6 +256,10 @@ class ModuleReader {
         skip();
         while (!at_end() && text_[at_] != '{' && text_[at_] != ';') {
             const std::string_view word = peek_word();
+            const char first = text_[at_];
+            if (first != '.' && first != ',' && !is_digit(first))
+                fail(fmt::format("'{}' is not expected behind the name of a function",
+                                 shown_word(word)));
             at_ += std::max<std::size_t>(1, word.size());
             if (word == ".reqnctapercluster" || word == ".explicitcluster")
                 function.has_clusters = true;

@@ -212,6 +212,12 @@ bool OpcodeWords::is_memory() const {
     return std::ranges::find(names, base()) != names.end() && !(base() == "wmma" && has("mma"));
 }
 
+// "cp.async.bulk.tensor.2d.shared::cluster.global..."
+bool OpcodeWords::is_tensor_copy() const {
+    return base() == "cp" && parts_.size() > 5 && parts_[3] == "tensor" &&
+           parts_[5].starts_with("shared");
+}
+
 MemoryWords OpcodeWords::memory() const {
     MemoryWords words{.state = state_in(*this), .variant = atomic_variant(*this)};
     if (const auto all = types(); !all.empty()) words.type = all.back();
@@ -230,6 +236,11 @@ MemoryWords OpcodeWords::memory() const {
         words.state = PtxState::global;
         words.is_copy = words.is_uncounted = true;
         words.variant = 'b';
+    } else if (is_tensor_copy()) {
+        words.opcode = Opcode::store;
+        words.state = PtxState::shared;
+        words.is_uncounted = true;
+        words.variant = 't';
     } else if (base() == "ld" || base() == "ldu") {
         words.opcode = Opcode::load;
     } else if (base() == "st" && !is_async) {

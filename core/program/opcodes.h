@@ -17,7 +17,7 @@ struct MemoryWords {
     PtxState state = PtxState::generic;
     PtxType type = {};
     char variant = 0;  // of atomics: + < > & | ^ x(change) c(ompare) i d; m: matrices of ldmatrix;
-                       // b: a bulk copy
+                       // b: a bulk copy, t: one by a tensor map
     std::uint32_t width_bytes = 0;
     bool is_transposed = false;
     bool is_uncounted = false;  // it accesses memory in a way that is not counted here
@@ -43,6 +43,7 @@ class OpcodeWords {
 
  private:
     std::vector<PtxType> types() const;
+    bool is_tensor_copy() const;
     void describe_conversion(PtxInstruction& instruction) const;
     void describe_comparison(PtxInstruction& instruction) const;
     std::string_view text_;

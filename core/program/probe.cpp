@@ -7,6 +7,8 @@
 #include <map>
 
 #include "core/program/array_names.h"
+#include "core/program/fragment.h"
+#include "core/program/opcodes.h"
 #include "core/program/statement.h"
 
 namespace coalprof {
@@ -75,7 +77,9 @@ class Rewriter {
     void body_statement();
     void location();
     void take_address(const MemoryInstruction& instruction);
-    void count(const MemoryInstruction& instruction);
+    // `more`: code that changes the address.
+    void count(const MemoryInstruction& instruction, const std::string& more = {});
+    void count_matrix(const MemoryInstruction& instruction);
     void count_generic(const MemoryInstruction& instruction);
     void count_low_lanes(const MemoryInstruction& instruction);
     void count_local(const MemoryInstruction& instruction);
@@ -254,7 +258,9 @@ void Rewriter::body_statement() {
     const std::string_view statement = text_.substr(at_, end - at_);
     if (stands_here(".reg")) registers_.declare(statement);
     if (is_wanted_ && c != '.')
-        if (const auto instruction = memory_instruction(statement)) count(*instruction);
+        if (const auto instruction = memory_instruction(statement))
+            instruction->opcode.starts_with("wmma") ? count_matrix(*instruction)
+                                                    : count(*instruction);
     if (is_wanted_) arrays_.take(statement);
     copy_to(std::min(end + 1, text_.size()));
 }
@@ -288,8 +294,9 @@ void Rewriter::take_address(const MemoryInstruction& instruction) {
         result_.text += fmt::format("add.s64 %coalprof_a, %coalprof_a, {}; ", instruction.offset);
 }
 
-void Rewriter::count(const MemoryInstruction& instruction) {
+void Rewriter::count(const MemoryInstruction& instruction, const std::string& more) {
     take_address(instruction);
+    result_.text += more;
     if (instruction.lanes < warp_lanes)
         count_low_lanes(instruction);
     else if (instruction.space == PtxSpace::generic)
@@ -300,6 +307,38 @@ void Rewriter::count(const MemoryInstruction& instruction) {
         call(instruction, instruction.space == PtxSpace::shared ? Space::shared : Space::global,
              "%coalprof_a", instruction.guard);
     result_.text += "}\n\t";
+}
+
+// The lane's place in a matrix, added to its address.
+std::string place_in_fragment(const Fragment& fragment, const FragmentAccess& access,
+                              const std::string& line_elements) {
+    const auto part = [](const LanePart& one, std::uint32_t more) {
+        return fmt::format(
+            "shr.u32 %coalprof_m, %coalprof_l, {}; and.b32 %coalprof_m, %coalprof_m, {}; "
+            "mul.lo.u32 %coalprof_m, %coalprof_m, {}; add.u32 %coalprof_m, %coalprof_m, {}; "
+            "cvt.u64.u32 %coalprof_c, %coalprof_m; ",
+            one.shift, one.mask, one.factor, more);
+    };
+    return fmt::format(
+        "{{ .reg .b32 %coalprof_m, %coalprof_n; .reg .b64 %coalprof_c; "
+        "mov.u32 %coalprof_l, %laneid; mov.u32 %coalprof_n, {}; "
+        "mul.wide.u32 %coalprof_b, %coalprof_n, {}; shr.u64 %coalprof_b, %coalprof_b, 3; "
+        "{}mad.lo.s64 %coalprof_a, %coalprof_c, %coalprof_b, %coalprof_a; "
+        "{}add.s64 %coalprof_a, %coalprof_a, %coalprof_c; }} ",
+        line_elements.empty() ? std::to_string(fragment.line_elements) : line_elements,
+        fragment.element_bits, part(fragment.line, access.lines),
+        part(fragment.byte, access.bytes));
+}
+
+// The loads and stores that ptxas makes of it.
+void Rewriter::count_matrix(const MemoryInstruction& instruction) {
+    const auto fragment = fragment_of(OpcodeWords(instruction.opcode));
+    if (!fragment) return;
+    MemoryInstruction one = instruction;
+    one.width_bytes = fragment->width_bytes;
+    one.lanes = fragment->variant == 'n' ? 8 : fragment->variant == 'm' ? 16 : warp_lanes;
+    for (const FragmentAccess& access : fragment->accesses)
+        count(one, place_in_fragment(*fragment, access, instruction.line_elements));
 }
 
 // The instruction's guard, which decides beside %coalprof_p.

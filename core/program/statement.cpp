@@ -118,6 +118,22 @@ std::optional<MemoryInstruction> matrix_rows(MemoryInstruction instruction,
     return instruction;
 }
 
+// wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {...}, [from], elements: see fragment.h
+std::optional<MemoryInstruction> matrix_fragment(MemoryInstruction instruction,
+                                                 const std::vector<std::string_view>& parts,
+                                                 std::string_view operands) {
+    const auto space = space_of(parts);
+    if (parts.size() < 2 || (parts[1] != "load" && parts[1] != "store") || !space)
+        return std::nullopt;
+    instruction.kind = parts[1] == "load" ? AccessKind::load : AccessKind::store;
+    instruction.space = *space;
+    set_address(instruction, bracket_of(operands, 0));
+    if (instruction.base.empty()) return std::nullopt;
+    const std::vector<std::string_view> rest = words_of(operands.substr(operands.find(']') + 1));
+    if (!rest.empty() && !rest.back().ends_with('}')) instruction.line_elements = rest.back();
+    return instruction;
+}
+
 }  // namespace
 
 bool is_name_character(char c) {
@@ -180,6 +196,7 @@ std::optional<MemoryInstruction> memory_instruction(std::string_view statement) 
     if (parts.front() == "cp") return asynchronous_copy(std::move(instruction), parts, operands);
     if (parts.front() == "ldmatrix" || parts.front() == "stmatrix")
         return matrix_rows(std::move(instruction), parts, operands);
+    if (parts.front() == "wmma") return matrix_fragment(std::move(instruction), parts, operands);
     const auto kind = kind_of(parts.front());
     const auto space = space_of(parts);
     const std::uint32_t width = number_named(type_widths, parts);

@@ -7,7 +7,9 @@
 namespace coalprof {
 
 std::string describe(const Warning& warning) {
-    if (warning.point.empty()) return fmt::format("warning {}: {}", warning.code, warning.text);
+    // Most first calls of `kernel` give no sizes: nothing is wrong with that.
+    const char* sort = warning.code == "W-BOUNDS" ? "note" : "warning";
+    if (warning.point.empty()) return fmt::format("{} {}: {}", sort, warning.code, warning.text);
     return fmt::format("warning {}: {}: {}", warning.code, warning.point, warning.text);
 }
 

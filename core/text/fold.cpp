@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <limits>
 
@@ -59,12 +60,57 @@ class Folder {
     bool has_words_ = false;
 };
 
+// True if a quotation begins in `text` and does not end. An apostrophe within a word is none.
+bool is_open_quotation(std::string_view text) {
+    bool is_open = false;
+    char quote = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        const auto is_name = [&](std::size_t at) {
+            return at < text.size() && std::isalnum(static_cast<unsigned char>(text[at]));
+        };
+        if (is_open)
+            is_open = c != quote || (c == '\'' && is_name(i + 1));
+        else if (c == '`' || (c == '\'' && (i == 0 || !is_name(i - 1)))) {
+            is_open = true;
+            quote = c;
+        }
+    }
+    return is_open;
+}
+
+bool is_option(std::string_view word) {
+    return word.starts_with("--") &&
+           word.find_first_not_of("abcdefghijklmnopqrstuvwxyz-") == word.npos;
+}
+
+// The end of the word at `begin`, with the rest of a quotation that begins in it.
+std::size_t end_of_quoted(std::string_view text, std::size_t begin) {
+    const std::size_t first = std::min(text.find(' ', begin), text.size());
+    for (std::size_t end = first; end < text.size(); end = text.find(' ', end + 1))
+        if (!is_open_quotation(text.substr(begin, end - begin))) return end;
+    return is_open_quotation(text.substr(begin)) ? first : text.size();
+}
+
+// The end of the options with their values that `text` begins with, or of its first word.
+std::size_t end_of_command(std::string_view text) {
+    std::size_t end = end_of_quoted(text, 0);
+    for (std::size_t begin = 0; end < text.size() && is_option(text.substr(begin, end - begin));) {
+        end = end_of_quoted(text, end + 1);  // its value
+        if (!text.substr(end).starts_with(" --")) break;
+        begin = end + 1;
+        end = end_of_quoted(text, begin);
+    }
+    return end;
+}
+
 }  // namespace
 
 std::vector<std::string> folded(std::string_view text, const Folding& folding) {
     Folder folder(folding);
     while (!text.empty()) {
-        const std::string_view word = text.substr(0, text.find(' '));
+        const std::string_view word =
+            text.substr(0, folding.keeps_commands ? end_of_command(text) : text.find(' '));
         folder.add(word);
         text.remove_prefix(std::min(word.size() + 1, text.size()));
     }

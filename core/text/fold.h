@@ -15,6 +15,8 @@ struct Folding {
     std::size_t indent = 0;   // of every line
     std::size_t hanging = 0;  // further indent of lines after the first
     bool cuts_words = false;  // cuts words longer than a line; else they get an overlong line
+    // Quotations and options with their values stay on one line, so that they can be copied.
+    bool keeps_commands = false;
 };
 
 // `text` broken at blanks: at least one line, perhaps an empty one.

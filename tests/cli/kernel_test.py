@@ -45,6 +45,13 @@ PRODUCT = """.version 8.0
 .file 1 "/src/mm.cu"
 """
 PARTIAL = 4
+
+
+def codes_of(document):
+    """Of warnings, less that of bounds, which most of the calls below do not give."""
+    return [one["code"] for one in document["warnings"] if one["code"] != "W-BOUNDS"]
+
+
 LAUNCH = ("--grid", "4", "--block", "64", "--arg", "n=256")
 
 
@@ -88,9 +95,21 @@ class Kernel(Case):
 
     def test_says_that_contents_were_needed_and_not_given(self):
         document = self.predict(*LAUNCH)
-        self.assertEqual([one["code"] for one in document["warnings"]], ["W-CONTENTS"])
+        self.assertEqual(codes_of(document), ["W-CONTENTS"])
         given = self.predict(*LAUNCH, "--arg", "col=i32[256]=iota")
-        self.assertEqual(given["warnings"], [])
+        self.assertEqual(codes_of(given), [])
+
+    def test_says_once_which_bounds_are_not_checked(self):
+        col = "--arg", "col=i32[256]=iota"
+        for launch in (LAUNCH, ("--grid", "2,4", "--block", "64", "--arg", "n=256")):
+            (note,) = self.predict(*launch, *col)["warnings"]
+            self.assertEqual((note["code"], note["point"]), ("W-BOUNDS", None))
+            self.assertIn(" x, y", note["text"])
+        shown = self.run_ok("kernel", "-", *LAUNCH, *col, stdin=GATHER).out_text
+        (line,) = (line for line in shown.splitlines() if "W-BOUNDS" in line)
+        self.assertLessEqual(len(line), 80)
+        sizes = "--arg", "x=f32[256]", "--arg", "y=f32[256]"
+        self.assertEqual(self.predict(*LAUNCH, *col, *sizes)["warnings"], [])
 
     def test_tells_an_index_that_leaves_its_array(self):
         stopped = *LAUNCH, "--arg", "col=i32[256]=iota", "--arg", "x=f32[200]"
@@ -258,6 +277,12 @@ class Kernel(Case):
                 ((*LAUNCH, "--arg", "x=4096"), GATHER, "x is a pointer"),
                 (("--grid", "4", "--block", "64", "--arg", "n=3000000000"),
                  GATHER.replace(".param .u32 n", ".param .s32 n"), "integer of 32 bits"),
+                ((*LAUNCH, "--arg", "x=f32[1M]"), GATHER, "1000000 or 1048576"),
+                (("--grid", "4", "--block", "64", "--arg", "n=1k"), GATHER, "1000 or 1024"),
+                (("--grid", "4", "--block", "64", "--arg", "n=4,x=5"), GATHER, "--arg n=4 --arg x=5"),
+                (("64", *LAUNCH), GATHER, "--grid 128x128"),
+                (LAUNCH, GATHER.replace("gather(", "gather\x1b[31m("), "\\x1b' is not expected"),
+                (LAUNCH, "\x7fELF\0\0", "no CUDA program"),
                 (LAUNCH, "hello", "neither PTX nor CUDA source"),
                 (LAUNCH, GATHER[:400], "ends"),
                 (LAUNCH, "", "neither PTX")):
@@ -268,6 +293,12 @@ class Kernel(Case):
         self.assertIn("several kernels", several.err_text)
         drawn = self.refuse("explain", "kernel", NATURAL, "grid_stride", "--block", "32")
         self.assertEqual(self.refuse("kernel", NATURAL, "grid_stride", "--block", "32").err_text, drawn.err_text)
+
+    def test_takes_counts_as_they_are_computed(self):
+        plain = self.predict(*LAUNCH, "--arg", "x=f32[4096]")["points"]
+        for x, n in (("64*64", "2.56e2"), ("64x64", "16*16")):
+            computed = self.predict("--grid", "4", "--block", "64", "--arg", f"n={n}", "--arg", f"x=f32[{x}]")["points"]
+            self.assertEqual(computed, plain)
 
     def test_takes_the_only_block_that_a_kernel_was_compiled_for(self):
         ptx = GATHER.replace("u32 n)", "u32 n)\n.reqntid 16, 2")
@@ -423,7 +454,7 @@ class Triton(Case):
                                                   "shared_load_requests", "shared_load_wavefronts")],
                          [64, 1024, 32, 512, 32, 128])
         self.assertNotIn("findings", document)
-        (warning,) = document["warnings"]
+        (warning,) = (one for one in document["warnings"] if one["code"] != "W-BOUNDS")
         self.assertEqual(warning["code"], "W-UNCOUNTED")
         self.assertIn("'cp.async.bulk.tensor.2d", warning["text"])
         arrays = {(one["parameters"]["op"], one["parameters"].get("array")) for one in document["points"][1:]}
@@ -436,7 +467,7 @@ class Frameworks(Case):
     def predicted(self, name, *options):
         path = os.path.join(SOURCE, "tests", "data", "kernels", name)
         document = self.run_ok("kernel", path, *options, "--machine", "h100", "--json").json
-        self.assertEqual(document["warnings"], [])
+        self.assertEqual(codes_of(document), [])
         return {key: value for key, value in document["points"][0]["predicted"].items()
                 if key.split("_", 1)[1] in ("requests", "sectors")}
 
@@ -559,8 +590,18 @@ class OfOneBody(Case):
         document = self.predict("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1], 16, [%r2];"
                                 "{ .param .b64 a; .param .b32 r; st.param.b64 [a], 0; call (r), vprintf, (a); }"
                                 "ld.global.b128 %rq1, [%rd1]; st.global.b128 [%rd1], %rq1;")
-        self.assertEqual([one["code"] for one in document["warnings"]], ["W-UNCOUNTED"])
+        self.assertEqual(codes_of(document), ["W-UNCOUNTED"])
         self.assertEqual(document["points"][0]["predicted"]["load_requests"], 4)
+
+    def test_does_not_know_what_a_tensor_map_brings(self):
+        copy = "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [t+64], [%rd1, {%r1}], [t];"
+        decided = "; mul.wide.u32 %rd3, %r2, 4; add.s64 %rd4, %rd1, %rd3; ld.global.u32 %r3, [%rd4];"
+        declared = ".shared .align 16 .b8 t[256]; "
+        for load, codes in (("ld.shared.u32 %r2, [t+68]", ["W-CONTENTS", "W-UNCOUNTED"]),
+                            ("ld.shared.u32 %r2, [t]", ["W-UNCOUNTED"]),
+                            ("st.shared.u32 [t+68], %r1; ld.shared.u32 %r2, [t+68]", ["W-UNCOUNTED"])):
+            document = self.predict(declared + copy + load + decided)
+            self.assertEqual(sorted(codes_of(document)), codes, load)
 
     def test_asks_the_machine_how_many_multiprocessors_it_has(self):
         body = ("mov.u32 %r2, %nsmid; mul.lo.u32 %r3, %r1, %r2; mul.wide.u32 %rd2, %r3, 1;"

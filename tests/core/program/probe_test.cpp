@@ -8,6 +8,7 @@
 #include <iterator>
 #include <map>
 #include <random>
+#include <regex>
 #include <set>
 
 #include "core/count/shared_memory.h"
@@ -68,6 +69,51 @@ $L__BB0_1:
 const auto all_kernels = [](const std::string&) { return true; };
 
 ProbedPtx probed(std::string_view text) { return std::get<ProbedPtx>(probe(text, all_kernels)); }
+
+// Loads where the calls of the probe were: the executor then counts both these and what the
+// instruction itself asks for.
+std::string with_loads(const std::string& text) {
+    static const std::regex call(
+        R"(\{ \.param \.b64 coalprof_0;[^@]*?(@\S+ )?call coalprof_probe, [^;]*; \})");
+    return std::regex_replace(text, call, "$1LOAD [%coalprof_a];");
+}
+
+// Widths, lines and lanes are those of tests/core/program/execute_test.cpp.
+TEST(Probe, of_matrices_counts_the_accesses_that_the_executor_counts) {
+    for (const std::string form :
+         {"load.a.sync.aligned.row.m16n16k16.global.f16 {%r2}, [%rd1+32], %r1",
+          "load.a.sync.aligned.col.m16n16k16.global.s8 {%r2}, [%rd1], %r1",
+          "load.c.sync.aligned.row.m8n8k4.global.f64 {%rd2}, [%rd1]",
+          "load.b.sync.aligned.row.m8n32k16.shared.f16 {%r2}, [t], 40",
+          "load.b.sync.aligned.row.m16n16k16.shared.f16 {%r2}, [t], 24",
+          "store.d.sync.aligned.row.m16n16k16.shared.f32 [t], {%r2, %r3}, %r1",
+          "store.d.sync.aligned.col.m16n16k16.f32 [%rd1], {%r2, %r3}, 20"}) {
+        const ProbedPtx result = probed(ptx_of(
+            ".shared .align 128 .b8 t[8192];\nld.param.u64 %rd1, [p0];\nmov.u32 %r1, 48;\nwmma." +
+            form + ";\nret;"));
+        std::string text = with_loads(result.text);
+        for (const PtxSite& site : result.sites) {
+            const std::string width = site.width_bytes == 16  ? "v2.b64 {%rd38, %rd39}"
+                                      : site.width_bytes == 8 ? "b64 %rd39"
+                                      : site.width_bytes == 4 ? "b32 %r39"
+                                                              : "b8 %r39";
+            const std::string space = site.space == Space::shared ? "shared." : "global.";
+            text.replace(text.find("LOAD"), 4, "ld." + space + width + ",");
+        }
+        const Executed counts = run(text, {1, 1, 1}, {32, 1, 1});
+        std::vector<std::uint64_t> loads, own;
+        for (std::size_t i = 0; i < counts.counts.size(); ++i) {
+            const SiteCounts& one = counts.counts[i];
+            if (one.warps == 0) continue;  // of generic addresses those that are not shared
+            const bool is_load = i < result.sites.size();
+            for (const std::uint64_t number :
+                 {one.lanes, one.global.sectors, one.shared.wavefronts, one.global.unique_bytes})
+                (is_load ? loads : own).push_back(number);
+        }
+        EXPECT_FALSE(own.empty()) << form;
+        EXPECT_EQ(loads, own) << form;
+    }
+}
 
 std::vector<std::string> told(const ProbedPtx& result) {
     std::vector<std::string> lines;

@@ -36,6 +36,20 @@ TEST(Fold, keeps_wide_blanks_within_a_line_and_none_at_its_beginning) {
     EXPECT_EQ(folded("one  two", {.columns = 4}), (Lines{"one ", "two"}));
 }
 
+TEST(Fold, breaks_no_quotation_and_no_command_where_these_are_kept) {
+    const auto kept = [](std::string_view text, std::size_t columns) {
+        return folded(text, {.columns = columns, .keeps_commands = true});
+    };
+    EXPECT_EQ(kept("no 'a b c' here", 8), (Lines{"no", "'a b c'", "here"}));
+    EXPECT_EQ(kept("try `coalprof run -- app`, then", 12),
+              (Lines{"try", "`coalprof run -- app`,", "then"}));
+    EXPECT_EQ(kept("a warp's b it's", 6), (Lines{"a", "warp's", "b it's"}));
+    EXPECT_EQ(kept("an open 'a b", 6), (Lines{"an", "open", "'a b"}));
+    EXPECT_EQ(kept("add: --arg n=1 --arg 'x=f32[2] y' and", 9),
+              (Lines{"add:", "--arg n=1 --arg 'x=f32[2] y'", "and"}));
+    EXPECT_EQ(kept("give --grid, --block", 12), (Lines{"give --grid,", "--block"}));
+}
+
 TEST(Fold, ends_each_line_of_a_text) {
     EXPECT_EQ(folded_text("one two", {.columns = 3}), "one\ntwo\n");
     EXPECT_EQ(folded_text("", {.columns = 3}), "\n");
