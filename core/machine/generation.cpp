@@ -8,30 +8,10 @@ std::vector<Generation> listed_generations();  // written by the build
 
 namespace {
 
-// The abilities by compute capability.
-constexpr Abilities abilities_of(ComputeCapability cc) {
-    const auto from = [cc](int major, int minor) { return cc >= ComputeCapability{major, minor}; };
-    return {.doubles = from(1, 3),
-            .atomic_bytes = from(1, 2)   ? 8u
-                            : from(1, 1) ? 4u
-                                         : 0u,
-            .float_atomics = from(2, 0),
-            .double_atomics = from(6, 0),
-            .managed_memory = from(3, 0),
-            .grid_blocks = {from(3, 0) ? 2147483647u : 65535u, 65535, from(2, 0) ? 65535u : 1u},
-            .shared_atomics = from(1, 2),
-            .native_shared_atomics = from(5, 0),
-            .widest_access_bytes = from(10, 0) ? 32u : 16u,
-            .source =
-                "CUDA C Programming Guide 4.2, appendix F; CUDA Programming Guide 13, compute "
-                "capabilities and unified memory"};
-}
-
 std::vector<Rules> rules_of_all() {
     std::vector<Rules> all;
     for (const Generation& one : all_generations())
         all.insert(all.end(), one.rules.begin(), one.rules.end());
-    for (Rules& rules : all) rules.abilities = abilities_of(rules.cc);
     return all;
 }
 

@@ -42,6 +42,9 @@ inline constexpr std::uint32_t unknown_count = 0;  // of multiprocessors
 // Sources of rules.
 inline constexpr std::string_view guide_4 = "CUDA C Programming Guide 4.2, appendix F";
 inline constexpr std::string_view guide_13 = "CUDA Programming Guide 13, compute capabilities";
+inline constexpr std::string_view abilities_guide =
+    "CUDA C Programming Guide 4.2, appendix F; CUDA Programming Guide 13, compute capabilities and "
+    "unified memory";
 inline constexpr std::string_view ncu_guide =
     "Nsight Compute, Kernel Profiling Guide, memory tables";
 inline constexpr std::string_view calculator = "CUDA Occupancy Calculator";
@@ -106,6 +109,7 @@ constexpr Rules documented(ComputeCapability cc, std::string_view family, std::s
     rules.family = family;
     rules.source = rules.shared.source = rules.constant.source = rules.local.source = guide;
     rules.l1.source = rules.memory.source = guide;
+    rules.abilities.source = abilities_guide;
     return rules;
 }
 
@@ -145,7 +149,7 @@ constexpr Rules sectored(ComputeCapability cc, std::string_view family,
     rules.l1.splits = splits;
     rules.occupancy = occupancy;
     rules.memory = {
-        .fill_settable = cc.major >= 8, .source = no_measurement, .sustained_source = no_fraction};
+        .fill_settable = true, .source = no_measurement, .sustained_source = no_fraction};
     return rules;
 }
 

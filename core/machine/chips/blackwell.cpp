@@ -4,20 +4,23 @@
 
 namespace coalprof::chips::blackwell {
 
+constexpr Rules of(ComputeCapability cc, std::span<const L1Split> splits,
+                   const OccupancyLimits& limits, std::uint32_t barriers) {
+    Rules rules = sectored(cc, "Blackwell", splits, with_barriers(limits, barriers));
+    rules.abilities.widest_access_bytes = 32;
+    return rules;
+}
 // 10.x with HBM: L2 fetches 64 bytes as on A100 and H200, assumed.
 constexpr Rules with_hbm(int minor) {
-    Rules rules = sectored({10, minor}, "Blackwell", split_hopper,
-                           with_barriers(occupancy_8x_on(2048, 32, 228), 64));
+    Rules rules = of({10, minor}, split_hopper, occupancy_8x_on(2048, 32, 228), 64);
     rules.memory.fill_bytes = 64;
     return rules;
 }
 constexpr Rules thor(ComputeCapability cc) {
-    return sectored(cc, "Blackwell", split_hopper,
-                    with_barriers(occupancy_8x_on(1536, 24, 228), 24));
+    return of(cc, split_hopper, occupancy_8x_on(1536, 24, 228), 24);
 }
 constexpr Rules with_gddr(int minor) {
-    return sectored({12, minor}, "Blackwell", split_100,
-                    with_barriers(occupancy_8x_on(1536, 24, 100), 24));
+    return of({12, minor}, split_100, occupancy_8x_on(1536, 24, 100), 24);
 }
 
 constexpr std::array rules{with_hbm(0), thor({10, 1}),  // 11.0's name before CUDA 13

@@ -28,6 +28,11 @@ constexpr Rules of(int minor) {
     rules.l1.splits = splits;
     rules.l1.percent_of_largest = false;
     rules.occupancy = limits();
+    rules.abilities = {.double_atomics = false,
+                       .managed_memory = false,
+                       .grid_blocks = {65535, 65535, 65535},
+                       .native_shared_atomics = false,
+                       .source = abilities_guide};
     rules.memory.sustained_fraction = 0.75;
     rules.memory.sustained_source = "Tesla M2050, 110 of 148 GB/s in published saxpy runs";
     return rules;

@@ -19,6 +19,8 @@ constexpr Rules of(int minor) {
     rules.l1.splits = splits;
     rules.l1.percent_of_largest = false;
     rules.occupancy = occupancy_3x_to_7x(2048, 16, 48, 48);
+    rules.abilities = {
+        .double_atomics = false, .native_shared_atomics = false, .source = abilities_guide};
     rules.memory.sustained_source = no_fraction;
     return rules;
 }

@@ -6,19 +6,25 @@ namespace coalprof::chips::maxwell {
 constexpr std::array split_64_24{L1Split{64, 24}};
 constexpr std::array split_96_24{L1Split{96, 24}};
 
+constexpr Rules of(int minor, std::span<const L1Split> split) {
+    Rules rules = sectors_by_parts({5, minor}, "Maxwell", split);
+    rules.abilities.double_atomics = false;
+    return rules;
+}
+
 constexpr Rules of_50() {
-    Rules rules = sectors_by_parts({5, 0}, "Maxwell", split_64_24);
+    Rules rules = of(0, split_64_24);
     rules.l1_loads = {};
     return rules;
 }
 
 constexpr Rules of_53() {
-    Rules rules = sectors_by_parts({5, 3}, "Maxwell", split_64_24);
+    Rules rules = of(3, split_64_24);
     rules.occupancy.registers_per_block = 32 * k;
     return rules;
 }
 
-constexpr std::array rules{of_50(), sectors_by_parts({5, 2}, "Maxwell", split_96_24), of_53()};
+constexpr std::array rules{of_50(), of(2, split_96_24), of_53()};
 
 constexpr std::string_view tegra_x1 =
     "TechPowerUp GPU Database (2026-02); bandwidth: notebookcheck.net, Tegra X1";

@@ -34,6 +34,17 @@ constexpr Rules in_order(int minor) {
     rules.constant.request_lanes = 16;
     rules.l1.splits = split;
     rules.occupancy = limits(768, 8 * k, 256);
+    rules.abilities = {.doubles = minor >= 3,
+                       .atomic_bytes = minor == 0   ? 0u
+                                       : minor == 1 ? 4u
+                                                    : 8u,
+                       .float_atomics = false,
+                       .double_atomics = false,
+                       .managed_memory = false,
+                       .grid_blocks = {65535, 65535, 1},
+                       .shared_atomics = minor >= 2,
+                       .native_shared_atomics = false,
+                       .source = abilities_guide};
     rules.memory.fill_bytes = 0;
     rules.memory.source = "no L2; every transaction goes to device memory";
     rules.memory.sustained_fraction = 0.85;

@@ -5,8 +5,13 @@ namespace coalprof::chips::turing {
 
 constexpr auto splits = unified(96, {32, 64});
 
-constexpr std::array rules{
-    sectored({7, 5}, "Turing", splits, occupancy_3x_to_7x(1024, 16, 64, 64))};
+constexpr Rules of_75() {
+    Rules rules = sectored({7, 5}, "Turing", splits, occupancy_3x_to_7x(1024, 16, 64, 64));
+    rules.memory.fill_settable = false;
+    return rules;
+}
+
+constexpr std::array rules{of_75()};
 
 // Key, name, compute capability, multiprocessors, peak bytes per second, L2, source, boost clock in
 // MHz, other names.

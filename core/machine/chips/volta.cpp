@@ -6,7 +6,9 @@ namespace coalprof::chips::volta {
 constexpr auto splits = unified(128, {0, 8, 16, 32, 64, 96});
 
 constexpr Rules of(int minor) {
-    return sectored({7, minor}, "Volta", splits, occupancy_3x_to_7x(2048, 32, 96, 96));
+    Rules rules = sectored({7, minor}, "Volta", splits, occupancy_3x_to_7x(2048, 32, 96, 96));
+    rules.memory.fill_settable = false;
+    return rules;
 }
 
 constexpr Rules of_70() {
