@@ -13,6 +13,13 @@ constexpr std::string_view report_it =
 constexpr std::string_view memory_remedy =
     "Ask for fewer counters (--counters) or fewer points, or free memory on the GPU.";
 
+struct CuptiFailure {
+    int code;
+    std::string_view name;
+    std::string_view reason;  // completes "cannot ...: "
+    std::string_view remedy;  // a whole sentence
+};
+
 // The calls that return each code were seen with CUPTI 13.0.85 without a GPU (1, 15, 17, 27, 46,
 // 999) or are in its headers and documentation.
 constexpr std::array failures{
@@ -102,8 +109,6 @@ constexpr std::array failures{
 static_assert(std::ranges::is_sorted(failures, {}, &CuptiFailure::code));
 
 }  // namespace
-
-std::span<const CuptiFailure> all_cupti_failures() { return failures; }
 
 std::string describe_cupti_failure(int code, std::string_view doing) {
     const auto found = std::ranges::find(failures, code, &CuptiFailure::code);

@@ -3,7 +3,6 @@
 // (CUPTI 13.0).
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -11,18 +10,8 @@
 
 namespace coalprof {
 
-// A plain int, so that code from a newer library than our headers is a value like any other.
-struct CuptiFailure {
-    int code;
-    std::string_view name;    // "CUPTI_ERROR_HARDWARE_BUSY"
-    std::string_view reason;  // completes "cannot ...: "
-    std::string_view remedy;  // a whole sentence
-};
-
-// The result codes of CUPTI 13.0 that calls of coalprof may answer, in order.
-std::span<const CuptiFailure> all_cupti_failures();
-
-// "cannot <doing>: <reason> (<name>). <remedy>". `doing` completes "cannot ".
+// "cannot <doing>: <reason> (<name>). <remedy>". `doing` completes "cannot ". The code is a plain
+// int, so that one from a newer library than our headers is a value like any other.
 std::string describe_cupti_failure(int code, std::string_view doing);
 
 // Throws CountersError with that sentence unless `code` is 0.

@@ -137,19 +137,6 @@ class GpuLauncher : public KernelLauncher {
     std::map<std::uint64_t, std::uint64_t> pitches_;
 };
 
-std::unique_ptr<KernelLauncher> launcher_on(const DriverApi& driver, const DriverState& state,
-                                            std::shared_future<NvrtcLibrary> nvrtc,
-                                            const LauncherOptions& options) {
-    if (state.problem != DriverProblem::none) throw Error(state.sentence);
-    const CUdevice device = device_at(driver, state, options.device);
-    const DeviceFacts facts = facts_of(driver, device, options.device, state.version);
-    if (facts.major == 0 || facts.max_threads_per_block == 0 || facts.multiprocessors == 0)
-        throw Error(fmt::format(
-            "cannot use GPU {}: its driver does not say what it can do. Is nvidia-smi all right?",
-            options.device));
-    return std::make_unique<GpuLauncher>(driver, facts, device, std::move(nvrtc), options);
-}
-
 }  // namespace
 
 std::unique_ptr<KernelLauncher> make_launcher(const LauncherOptions& options) {
@@ -163,14 +150,21 @@ std::unique_ptr<KernelLauncher> make_launcher(const LauncherOptions& options) {
                                                        const Step step("NVRTC loaded");
                                                        return load_nvrtc(version);
                                                    }).share();
-    return launcher_on(*library.api, start_driver(*library.api), nvrtc, options);
+    return make_launcher(*library.api, nvrtc, options);
 }
 
-std::unique_ptr<KernelLauncher> make_launcher(const DriverApi& driver, const NvrtcLibrary& nvrtc,
+std::unique_ptr<KernelLauncher> make_launcher(const DriverApi& driver,
+                                              std::shared_future<NvrtcLibrary> nvrtc,
                                               const LauncherOptions& options) {
-    std::promise<NvrtcLibrary> ready;
-    ready.set_value(nvrtc);
-    return launcher_on(driver, start_driver(driver), ready.get_future().share(), options);
+    const DriverState state = start_driver(driver);
+    if (state.problem != DriverProblem::none) throw Error(state.sentence);
+    const CUdevice device = device_at(driver, state, options.device);
+    const DeviceFacts facts = facts_of(driver, device, options.device, state.version);
+    if (facts.major == 0 || facts.max_threads_per_block == 0 || facts.multiprocessors == 0)
+        throw Error(fmt::format(
+            "cannot use GPU {}: its driver does not say what it can do. Is nvidia-smi all right?",
+            options.device));
+    return std::make_unique<GpuLauncher>(driver, facts, device, std::move(nvrtc), options);
 }
 
 bool may_have_gpu() {

@@ -2,6 +2,7 @@
 // and nothing else of kernels/ but device_query.h.
 #pragma once
 
+#include <future>
 #include <memory>
 #include <vector>
 
@@ -24,8 +25,9 @@ struct LauncherOptions {
 // missing part: no driver, no NVRTC; NoSuchDeviceError.
 std::unique_ptr<KernelLauncher> make_launcher(const LauncherOptions& options);
 
-// The same with given tables (tests).
-std::unique_ptr<KernelLauncher> make_launcher(const DriverApi& driver, const NvrtcLibrary& nvrtc,
+// The same with libraries that are loaded, or being loaded.
+std::unique_ptr<KernelLauncher> make_launcher(const DriverApi& driver,
+                                              std::shared_future<NvrtcLibrary> nvrtc,
                                               const LauncherOptions& options);
 
 // True if starting the driver is likely to show a GPU: its library is installed, a device file of

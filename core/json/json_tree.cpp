@@ -2,12 +2,6 @@
 
 namespace coalprof {
 
-std::optional<bool> JsonView::flag() const {
-    const JsonTree::Node& node = tree_->nodes_[node_];
-    if (node.kind != JsonKind::flag) return std::nullopt;
-    return node.flag;
-}
-
 std::optional<Value> JsonView::value() const {
     const JsonTree::Node& node = tree_->nodes_[node_];
     std::optional<Value> value;

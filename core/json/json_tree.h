@@ -36,7 +36,6 @@ class JsonView {
 
     // Its text, if it is a string.
     inline std::optional<std::string_view> text() const;
-    std::optional<bool> flag() const;
     inline std::optional<std::uint64_t> natural() const;  // an integer from 0 to 2^64-1
     inline std::optional<double> number() const;          // any number
     // Anything but a list or an object.

@@ -86,7 +86,7 @@ class PlayedLauncher : public KernelLauncher {
 
 struct Tables {
     DriverApi driver = scripted(FakeGpu::driver());
-    NvrtcLibrary nvrtc = scripted(FakeGpu::nvrtc());
+    std::shared_future<NvrtcLibrary> nvrtc = ready(scripted(FakeGpu::nvrtc().get()));
     CuptiApi cupti;
     CounterDriver counter_driver;
 };

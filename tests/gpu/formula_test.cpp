@@ -20,7 +20,7 @@
 #include "cupti/counter_set.h"
 #include "gpu/on_gpu.h"
 #include "kernels/compiler.h"
-#include "kernels/nvrtc_api.h"
+#include "kernels/nvrtc_here.h"
 #include "kernels/plans.h"
 
 namespace coalprof {
@@ -95,9 +95,7 @@ class IndexKernel {
             "    const Index i = blockIdx.x * 256ull + threadIdx.x;\n"
             "    if (i >= threads) return;\n    switch (which) {{\n{}}}\n}}\n}}\n",
             functors, cases);
-        std::promise<NvrtcLibrary> nvrtc;
-        nvrtc.set_value(load_nvrtc(0));
-        Compiler compiler(nvrtc.get_future().share(), compute_capability);
+        Compiler compiler(ready(nvrtc_here()), compute_capability);
         code_ = compiler.compile({.source = source});
         check(driver_.module_load(&module_, code_->code.data(), 0, nullptr, nullptr));
         check(driver_.module_function(&function_, module_, "indices"));
@@ -171,9 +169,7 @@ TEST_F(FormulaOnGpu, indices_of_grids_are_those_that_cuda_gives) {
             "blockDim.x + threadIdx.x;\n"
             "    out[block*blockDim.x*blockDim.y*blockDim.z + thread] = {};\n}}\n",
             text);
-        std::promise<NvrtcLibrary> nvrtc;
-        nvrtc.set_value(load_nvrtc(0));
-        Compiler compiler(nvrtc.get_future().share(), facts.major * 10 + facts.minor);
+        Compiler compiler(ready(nvrtc_here()), facts.major * 10 + facts.minor);
         const auto code = compiler.compile({.source = source});
         CUmodule module = nullptr;
         CUfunction function = nullptr;

@@ -26,7 +26,7 @@
 #include "gpu/on_gpu.h"
 #include "gpu/random_grids.h"
 #include "kernels/compose.h"
-#include "kernels/nvrtc_api.h"
+#include "kernels/nvrtc_here.h"
 #include "kernels/plan_launch.h"
 #include "kernels/workbench.h"
 
@@ -79,12 +79,6 @@ void on_all_processors(std::size_t count, const Work& work) {
 struct GridBatch {
     GridBatch(const NvrtcLibrary& nvrtc, int compute_capability)
         : compiler(ready(nvrtc), compute_capability) {}
-
-    static std::shared_future<NvrtcLibrary> ready(const NvrtcLibrary& nvrtc) {
-        std::promise<NvrtcLibrary> promise;
-        promise.set_value(nvrtc);
-        return promise.get_future().share();
-    }
 
     std::size_t list = 0;
     std::vector<PlannedPoint> points;

@@ -23,7 +23,7 @@ namespace coalprof {
 namespace {
 
 Compiler& hopper() {
-    static Compiler compiler(nvrtc_here_ready(), 90);
+    static Compiler compiler(ready(nvrtc_here()), 90);
     return compiler;
 }
 
@@ -211,7 +211,7 @@ TEST(AccessKernel, does_an_atomic_for_each_lane_where_all_name_one_address) {
     COALPROF_NEEDS_NVRTC();
     for (const int architecture : supported_architectures(*nvrtc_here().api)) {
         if (architecture != 75 && architecture != 90 && architecture != 120) continue;
-        Compiler compiler(nvrtc_here_ready(), architecture);
+        Compiler compiler(ready(nvrtc_here()), architecture);
         for (const char* kind : {"atomic.u32", "atomic.s64", "reduce.u64", "reduce.s32",
                                  "shared.atomic.u32", "shared.reduce.s32"})
             for (const char* place :

@@ -67,7 +67,7 @@ TEST_P(Architecture, gets_code_for_every_pattern_and_op) {
     const auto known = architectures();
     const auto turn =
         static_cast<std::size_t>(std::find(known.begin(), known.end(), GetParam()) - known.begin());
-    Compiler compiler(nvrtc_here_ready(), GetParam());
+    Compiler compiler(ready(nvrtc_here()), GetParam());
     for (const Plan& plan : sample(turn)) {
         SCOPED_TRACE(fmt::format("{} {} {}", plan.pattern, name_of(plan.op), name_of(plan.type)));
         const auto requests = compile_requests(plan, {});
@@ -90,7 +90,7 @@ TEST_P(Architecture, gets_code_for_every_pattern_and_op) {
 
 TEST_P(Architecture, gets_the_kernels_beside_the_measured_one) {
     COALPROF_NEEDS_NVRTC();
-    Compiler compiler(nvrtc_here_ready(), GetParam());
+    Compiler compiler(ready(nvrtc_here()), GetParam());
     const Plan copy = plan_of("row", 480, Op::copy, ElementType::f64);
     const Plan atomic = plan_of("scatter", 1024, Op::reduce, ElementType::f32);
     for (const CompileRequest& request :
@@ -107,7 +107,7 @@ INSTANTIATE_TEST_SUITE_P(EveryOne, Architecture, testing::ValuesIn(architectures
 TEST(NewerArchitecture, than_nvrtc_knows_gets_ptx_of_the_newest) {
     COALPROF_NEEDS_NVRTC();
     const std::vector<int> known = supported_architectures(*nvrtc_here().api);
-    Compiler compiler(nvrtc_here_ready(), known.back() + 10);
+    Compiler compiler(ready(nvrtc_here()), known.back() + 10);
     const auto code = compiler.compile(CacheControl::request());
     EXPECT_TRUE(code->is_ptx);
     EXPECT_EQ(code->architecture, fmt::format("compute_{}", known.back()));
@@ -116,7 +116,7 @@ TEST(NewerArchitecture, than_nvrtc_knows_gets_ptx_of_the_newest) {
 
 TEST(OlderArchitecture, than_nvrtc_knows_is_refused_with_the_release_to_install) {
     COALPROF_NEEDS_NVRTC();
-    Compiler compiler(nvrtc_here_ready(), 20);
+    Compiler compiler(ready(nvrtc_here()), 20);
     try {
         compiler.compile(CacheControl::request());
         ADD_FAILURE() << "compiled";

@@ -19,6 +19,7 @@
 
 #include "kernels/driver_api.h"
 #include "kernels/nvrtc_api.h"
+#include "kernels/nvrtc_here.h"
 
 namespace coalprof {
 
@@ -129,7 +130,7 @@ class FakeGpu {
         return gpu;
     }
     static DriverApi driver();
-    static NvrtcLibrary nvrtc();
+    static std::shared_future<NvrtcLibrary> nvrtc();
 
  private:
     friend struct FakeTable;
@@ -691,8 +692,8 @@ inline DriverApi FakeGpu::driver() {
     return api;
 }
 
-inline NvrtcLibrary FakeGpu::nvrtc() {
-    return {.api = FakeTable::compiler(), .path = "fake", .sentence = {}};
+inline std::shared_future<NvrtcLibrary> FakeGpu::nvrtc() {
+    return ready({.api = FakeTable::compiler(), .path = "fake", .sentence = {}});
 }
 
 }  // namespace coalprof

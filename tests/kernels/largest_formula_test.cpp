@@ -54,7 +54,7 @@ TEST(LargestFormula, compiles_with_as_many_elements_a_thread_as_it_may_have) {
         const auto most = static_cast<std::uint32_t>(max_formula_code / nodes);
         EXPECT_THROW(plan_of_formula(text, most + 1), UsageError);
         const Plan plan = plan_of_formula(text, most);
-        Compiler compiler(nvrtc_here_ready(), 90);
+        Compiler compiler(ready(nvrtc_here()), 90);
         const auto start = std::chrono::steady_clock::now();
         const auto code = compiler.compile(compile_requests(plan, {}).front());
         const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
@@ -69,7 +69,7 @@ TEST(FormulaKernel, compiles_what_no_thread_evaluates) {
     COALPROF_NEEDS_NVRTC();
     for (const char* text : {"lane > 40 ? i / 0 : i", "0 ? i % 0 : i", "i + (0 && 1 / 0)",
                              "lane < 40 ? i : i << 99", "i if !(lane > 40 && 1 % 0)"}) {
-        Compiler compiler(nvrtc_here_ready(), 90);
+        Compiler compiler(ready(nvrtc_here()), 90);
         const Plan plan = plan_of_formula(text, 1);
         EXPECT_FALSE(compiler.compile(compile_requests(plan, {}).front())->code.empty()) << text;
     }
@@ -93,7 +93,7 @@ TEST(FormulaKernel, adds_in_the_type_that_an_atomic_names) {
         const Plan plan = plan_of_formula(text, 1);  // f32
         const auto request = compile_requests(plan, {}).front();
         EXPECT_THAT(request.source, ::testing::HasSubstr(wanted)) << text;
-        Compiler compiler(nvrtc_here_ready(), 90);
+        Compiler compiler(ready(nvrtc_here()), 90);
         EXPECT_FALSE(compiler.compile(request)->code.empty()) << text;
     }
 }

@@ -23,14 +23,8 @@ class Memory : public testing::Test {
     const Gpu& device() const { return *device_; }
     KernelShop& shop() { return *shop_; }
 
-    static std::shared_future<NvrtcLibrary> nvrtc() {
-        std::promise<NvrtcLibrary> ready;
-        ready.set_value(FakeGpu::nvrtc());
-        return ready.get_future().share();
-    }
-
     FakeGpu gpu_;
-    Compiler compiler_{nvrtc(), 90};
+    Compiler compiler_{FakeGpu::nvrtc(), 90};
     std::unique_ptr<Gpu> device_;
     std::unique_ptr<KernelShop> shop_;
 };

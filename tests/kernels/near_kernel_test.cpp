@@ -13,7 +13,7 @@ namespace coalprof {
 namespace {
 
 Compiler& near_compiler() {
-    static Compiler compiler(nvrtc_here_ready(), 90);
+    static Compiler compiler(ready(nvrtc_here()), 90);
     return compiler;
 }
 

@@ -14,9 +14,9 @@ inline const NvrtcLibrary& nvrtc_here() {
     return library;
 }
 
-inline std::shared_future<NvrtcLibrary> nvrtc_here_ready() {
+inline std::shared_future<NvrtcLibrary> ready(NvrtcLibrary library) {
     std::promise<NvrtcLibrary> promise;
-    promise.set_value(nvrtc_here());
+    promise.set_value(std::move(library));
     return promise.get_future().share();
 }
 

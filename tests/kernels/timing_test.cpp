@@ -49,12 +49,6 @@ class Stopwatches : public testing::Test {
         return stopwatch_.measure(
             repeats, [this] { log_ += 'b'; }, [this] { log_ += 'w'; });
     }
-    static std::shared_future<NvrtcLibrary> nvrtc() {
-        std::promise<NvrtcLibrary> ready;
-        ready.set_value(FakeGpu::nvrtc());
-        return ready.get_future().share();
-    }
-
     static DeviceFacts facts() {
         DeviceFacts facts;
         facts.name = "NVIDIA H100";
@@ -68,7 +62,7 @@ class Stopwatches : public testing::Test {
     std::vector<double> holds_;  // seconds
     std::string log_;
     Gpu device_{FakeGpu::driver(), 0};
-    Compiler compiler_{nvrtc(), 90};
+    Compiler compiler_{FakeGpu::nvrtc(), 90};
     KernelShop shop_{device_, compiler_};
     CacheControl cache_{shop_, facts()};
     Stopwatch stopwatch_{device_, cache_};

@@ -31,9 +31,9 @@ Json copy_of(JsonView view) {
     }
     if (view.is_null()) return nullptr;
     if (const auto text = view.text()) return *text;
-    if (const auto flag = view.flag()) return *flag;
     if (const auto natural = view.natural()) return *natural;
     const auto value = view.value();
+    if (const bool* flag = std::get_if<bool>(&*value)) return *flag;
     if (const auto* integer = std::get_if<std::int64_t>(&*value)) return *integer;
     return *view.number();
 }
