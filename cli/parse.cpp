@@ -26,6 +26,93 @@ namespace coalprof {
 
 namespace {
 
+bool has_option(const CLI::App& command, const std::string& name) {
+    return command.get_option_no_throw(name) != nullptr;
+}
+
+// Options of a new run, with the way to get them from a saved result.
+struct OfSavedResult {
+    std::string_view option;
+    std::string_view command;
+};
+constexpr std::array of_saved_results{
+    OfSavedResult{"--budget", "check"},   OfSavedResult{"--budget-file", "check"},
+    OfSavedResult{"--columns", "report"}, OfSavedResult{"--sort", "report"},
+    OfSavedResult{"--best", "report"},
+};
+
+bool makes_or_reads_results(const CLI::App& command) {
+    constexpr std::array<std::string_view, 4> names{"run", "merge", "report", "check"};
+    return std::ranges::find(names, command.get_name()) != names.end();
+}
+
+// "256 MiB" arrives as two words.
+std::string hint_for_unit(const CLI::App& command, const std::string& typed) {
+    constexpr std::array<std::string_view, 9> units{"B",  "KiB", "MiB", "GiB", "TiB",
+                                                    "kB", "MB",  "GB",  "TB"};
+    if (std::ranges::find(units, typed) == units.end()) return {};
+    for (const CLI::Option* option : command.get_options())
+        if (option->nonpositional() && !option->results().empty())
+            if (const std::string& number = option->results().back();
+                !number.empty() && number.find_first_not_of("0123456789.") == number.npos)
+                return fmt::format("without a blank: {} {}{}", option->get_name(), number, typed);
+    return {};
+}
+
+// A command line quoted for a shell, so that a hint can be typed. `words` begin with the command.
+std::string typed_again(const std::vector<std::string>& words) {
+    return shown("coalprof " + shell_words(words));
+}
+
+// Another way to get the effect of an option that `command` lacks; empty where none is known.
+std::string hint_for_option(const CLI::App& command, std::string_view option) {
+    // nvcc's spelling: -Xptxas -dlcm=cg. CLI11 would read -dlcm=cg alone as -d.
+    if (option == "-Xptxas" && has_option(command, "--dlcm"))
+        return "here it is an option of its own: --dlcm cg, --dscm wt";
+    if (const CLI::Option* format = command.get_option_no_throw("--format"))
+        for (const Format& known : all_formats())
+            if (option == fmt::format("--{}", known.name) &&
+                format->get_description().find(known.name) != std::string::npos)
+                return fmt::format("--format {}, or -o FILE.{}", known.name, known.name);
+    if (option == "--per-thread" && command.get_name() == "kernel")
+        return "how many elements a thread has is written in the kernel; --grid counts its blocks";
+    if (!makes_or_reads_results(command)) return {};
+    for (const OfSavedResult& known : of_saved_results)
+        if (option == known.option)
+            return fmt::format("of a saved result (-o FILE.json): coalprof {} FILE.json {} ...",
+                               known.command, known.option);
+    return {};
+}
+
+// Where an argument that `command` does not take belongs; empty: unknown.
+std::string hint_for_argument(const CLI::App& command, const std::string& typed) {
+    const bool is_number = !typed.empty() && typed.front() >= '0' && typed.front() <= '9';
+    if (is_number && has_option(command, "--range"))
+        return fmt::format("values go by --range: {}",
+                           typed_again({command.get_name(), "--range", typed}));
+    if (known_pattern(command.get_name()) && known_pattern(typed))
+        return "one pattern at a time; side by side go formulas: coalprof formula 'a[i*3]' "
+               "'a[i]', or saved results: coalprof compare A.json B.json --across pattern";
+    if (const std::string unit = hint_for_unit(command, typed); !unit.empty()) return unit;
+    if (command.get_name() == "help")
+        return fmt::format("one command at a time: coalprof help {}",
+                           shell_word(command.get_option("COMMAND")->results().front()));
+    if (command.get_name() == "machines")
+        return fmt::format("it lists them all; a prediction is made for one: {}",
+                           typed_again({"offset", "--machine", typed}));
+    return {};
+}
+
+// "as a list: --machine k80,h200", where the option takes one; else empty.
+std::string hint_for_repeated(const CLI::App& command, const std::string& option) {
+    const CLI::Option* taken = command.get_option_no_throw(option);
+    if (!taken || taken->results().size() < 2) return {};
+    const std::string what = taken->get_type_name();
+    if (what != "R" && !what.ends_with(",...")) return {};
+    return fmt::format("as a list: {} {}", option,
+                       shown(shell_word(joined(taken->results(), ","))));
+}
+
 CLI::App& chosen_command(CLI::App& app) {
     const auto chosen = app.get_subcommands();
     return chosen.empty() ? app : *chosen.front();
@@ -58,6 +145,17 @@ std::string nearest_sentence(std::string_view typed, const std::vector<std::stri
     auto found = namesake(typed, views);
     if (!found) found = nearest(typed, views);
     return found ? fmt::format(" Did you mean '{}'?", *found) : std::string();
+}
+
+// For a word that names no command of `app`.
+[[noreturn]] void refuse_command(const CLI::App& app, const std::string& typed) {
+    std::vector<std::string> names;
+    for (const CLI::App* known : app.get_subcommands({})) names.push_back(known->get_name());
+    const std::string meant = nearest_sentence(typed, names);
+    throw UsageError(
+        fmt::format("unknown command or pattern '{}'.{}", shown(typed), meant),
+        std::string("`coalprof --help` lists the commands, `coalprof patterns` the patterns") +
+            (meant.empty() ? "; an access of your own is a formula: coalprof formula 'i*3'" : ""));
 }
 
 // `coalprof --machine h200 offset`: the option is known, but is typed where no command can take it.
@@ -256,16 +354,6 @@ const CLI::App& command_or_app(const CLI::App& app, const std::string& name) {
     return *command;
 }
 
-void refuse_command(const CLI::App& app, const std::string& typed) {
-    std::vector<std::string> names;
-    for (const CLI::App* known : app.get_subcommands({})) names.push_back(known->get_name());
-    const std::string meant = nearest_sentence(typed, names);
-    throw UsageError(
-        fmt::format("unknown command or pattern '{}'.{}", shown(typed), meant),
-        std::string("`coalprof --help` lists the commands, `coalprof patterns` the patterns") +
-            (meant.empty() ? "; an access of your own is a formula: coalprof formula 'i*3'" : ""));
-}
-
 std::string help_of(const CLI::App& command) {
     const CLI::App* parent = command.get_parent();
     const std::string name = (parent ? parent->get_name() + ' ' : "") + command.get_name();
@@ -340,93 +428,6 @@ CLI::Option* add_threads_to(CLI::App& command) {
             },
             "Threads that predict (default: one for each processor); results are the same")
         ->type_name("N");
-}
-
-namespace {
-
-bool has_option(const CLI::App& command, const std::string& name) {
-    return command.get_option_no_throw(name) != nullptr;
-}
-
-// Options of a new run, with the way to get them from a saved result.
-struct OfSavedResult {
-    std::string_view option;
-    std::string_view command;
-};
-constexpr std::array of_saved_results{
-    OfSavedResult{"--budget", "check"},   OfSavedResult{"--budget-file", "check"},
-    OfSavedResult{"--columns", "report"}, OfSavedResult{"--sort", "report"},
-    OfSavedResult{"--best", "report"},
-};
-
-bool makes_or_reads_results(const CLI::App& command) {
-    constexpr std::array<std::string_view, 4> names{"run", "merge", "report", "check"};
-    return std::ranges::find(names, command.get_name()) != names.end();
-}
-
-// "256 MiB" arrives as two words.
-std::string hint_for_unit(const CLI::App& command, const std::string& typed) {
-    constexpr std::array<std::string_view, 9> units{"B",  "KiB", "MiB", "GiB", "TiB",
-                                                    "kB", "MB",  "GB",  "TB"};
-    if (std::ranges::find(units, typed) == units.end()) return {};
-    for (const CLI::Option* option : command.get_options())
-        if (option->nonpositional() && !option->results().empty())
-            if (const std::string& number = option->results().back();
-                !number.empty() && number.find_first_not_of("0123456789.") == number.npos)
-                return fmt::format("without a blank: {} {}{}", option->get_name(), number, typed);
-    return {};
-}
-
-}  // namespace
-
-std::string typed_again(const std::vector<std::string>& words) {
-    return shown("coalprof " + shell_words(words));
-}
-
-std::string hint_for_option(const CLI::App& command, std::string_view option) {
-    // nvcc's spelling: -Xptxas -dlcm=cg. CLI11 would read -dlcm=cg alone as -d.
-    if (option == "-Xptxas" && has_option(command, "--dlcm"))
-        return "here it is an option of its own: --dlcm cg, --dscm wt";
-    if (const CLI::Option* format = command.get_option_no_throw("--format"))
-        for (const Format& known : all_formats())
-            if (option == fmt::format("--{}", known.name) &&
-                format->get_description().find(known.name) != std::string::npos)
-                return fmt::format("--format {}, or -o FILE.{}", known.name, known.name);
-    if (option == "--per-thread" && command.get_name() == "kernel")
-        return "how many elements a thread has is written in the kernel; --grid counts its blocks";
-    if (!makes_or_reads_results(command)) return {};
-    for (const OfSavedResult& known : of_saved_results)
-        if (option == known.option)
-            return fmt::format("of a saved result (-o FILE.json): coalprof {} FILE.json {} ...",
-                               known.command, known.option);
-    return {};
-}
-
-std::string hint_for_argument(const CLI::App& command, const std::string& typed) {
-    const bool is_number = !typed.empty() && typed.front() >= '0' && typed.front() <= '9';
-    if (is_number && has_option(command, "--range"))
-        return fmt::format("values go by --range: {}",
-                           typed_again({command.get_name(), "--range", typed}));
-    if (known_pattern(command.get_name()) && known_pattern(typed))
-        return "one pattern at a time; side by side go formulas: coalprof formula 'a[i*3]' "
-               "'a[i]', or saved results: coalprof compare A.json B.json --across pattern";
-    if (const std::string unit = hint_for_unit(command, typed); !unit.empty()) return unit;
-    if (command.get_name() == "help")
-        return fmt::format("one command at a time: coalprof help {}",
-                           shell_word(command.get_option("COMMAND")->results().front()));
-    if (command.get_name() == "machines")
-        return fmt::format("it lists them all; a prediction is made for one: {}",
-                           typed_again({"offset", "--machine", typed}));
-    return {};
-}
-
-std::string hint_for_repeated(const CLI::App& command, const std::string& option) {
-    const CLI::Option* taken = command.get_option_no_throw(option);
-    if (!taken || taken->results().size() < 2) return {};
-    const std::string what = taken->get_type_name();
-    if (what != "R" && !what.ends_with(",...")) return {};
-    return fmt::format("as a list: {} {}", option,
-                       shown(shell_word(joined(taken->results(), ","))));
 }
 
 void refuse_missing_dashes(std::vector<std::string> words, const std::string& program) {

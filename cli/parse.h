@@ -13,35 +13,16 @@ namespace coalprof {
 // UsageError.
 bool parse_command_line(CLI::App& app, const std::vector<std::string>& argv);
 
-// Throws the UsageError for a word that names no command of `app`.
-[[noreturn]] void refuse_command(const CLI::App& app, const std::string& typed);
-
 // The command of this name; nullptr: not found.
 const CLI::App* find_command(const CLI::App& app, std::string_view name);
-// The same; coalprof itself for an empty name. Throws as refuse_command() does.
+// The same; coalprof itself for an empty name. Throws UsageError for a word that names none.
 const CLI::App& command_or_app(const CLI::App& app, const std::string& name);
 
 // The text of --help of coalprof itself or of one command, no line longer than 80 columns.
 std::string help_of(const CLI::App& command);
 
-// --threads, of every command that predicts.
-
-// Sets thread_count() when it is parsed.
+// --threads, of every command that predicts: sets thread_count() when it is parsed.
 CLI::Option* add_threads_to(CLI::App& command);
-
-// Suggestions for a word that a command does not take.
-
-// A command line quoted for a shell, so that a hint can be typed. `words` begin with the command.
-std::string typed_again(const std::vector<std::string>& words);
-
-// Another way to get the effect of an option that `command` lacks; empty where none is known.
-std::string hint_for_option(const CLI::App& command, std::string_view option);
-
-// Where an argument that `command` does not take belongs; empty: unknown.
-std::string hint_for_argument(const CLI::App& command, const std::string& typed);
-
-// "as a list: --machine k80,h200", where the option takes one; else empty.
-std::string hint_for_repeated(const CLI::App& command, const std::string& option);
 
 // Throws the UsageError for `coalprof run ./app ...`: `words`, from run on, with `program` without
 // a -- before it.

@@ -13,8 +13,8 @@
 #include "core/text/fold.h"
 #include "core/text/number.h"
 #include "core/text/utf8.h"
+#include "core/write/file_descriptor.h"
 #include "core/write/outputs.h"
-#include "core/write/standard_output.h"
 
 namespace coalprof {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/program/site.h"
-#include "core/write/source_text.h"
+#include "core/write/table_style.h"
 
 namespace coalprof {
 

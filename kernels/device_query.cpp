@@ -158,7 +158,7 @@ DeviceList take_inventory() {
 DeviceList list_devices(const DriverApi& api) {
     const DriverState state = start_driver(api);
     DeviceList list{.devices = {}, .problem = state.sentence, .driver_version = state.version};
-    if (state.problem != DriverProblem::none) return list;
+    if (!state.sentence.empty()) return list;
     for (int index = 0; index < state.devices; ++index) {
         CUdevice device = 0;
         if (api.device_get(&device, index) != CUDA_SUCCESS) continue;

@@ -12,42 +12,32 @@ namespace coalprof {
 
 namespace {
 
-// The reason for cuInit's error, for the user.
-DriverState refused(const DriverApi& api, CUresult status, int version) {
-    DriverState state;
-    state.problem = DriverProblem::not_available;
-    state.version = version;
+// The reason for cuInit's error, for the user: cudart does not distinguish them ("insufficient
+// driver" is answered for no driver at all).
+std::string why_refused(const DriverApi& api, CUresult status) {
     const std::string answer = describe(api, status);
     switch (status) {
         case CUDA_ERROR_STUB_LIBRARY:
-            state.problem = DriverProblem::stub_library;
-            state.sentence = fmt::format(
+            return fmt::format(
                 "no GPU: {} is the CUDA toolkit's stub, not the driver's library. Remove the "
                 "toolkit's .../stubs directory from LD_LIBRARY_PATH",
                 driver_library_name);
-            break;
         case CUDA_ERROR_NO_DEVICE:
-            state.problem = DriverProblem::no_device;
-            state.sentence =
-                std::getenv("CUDA_VISIBLE_DEVICES") == nullptr
-                    ? "no GPU: the NVIDIA driver is there, but it finds no CUDA device"
-                    : "no GPU: the NVIDIA driver finds no CUDA device that CUDA_VISIBLE_DEVICES "
-                      "lets this process see";
-            break;
+            return std::getenv("CUDA_VISIBLE_DEVICES") == nullptr
+                       ? "no GPU: the NVIDIA driver is there, but it finds no CUDA device"
+                       : "no GPU: the NVIDIA driver finds no CUDA device that CUDA_VISIBLE_DEVICES "
+                         "lets this process see";
         case CUDA_ERROR_SYSTEM_DRIVER_MISMATCH:
         case CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE:
         case CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER:
-            state.problem = DriverProblem::mismatch;
-            state.sentence = fmt::format(
+            return fmt::format(
                 "no GPU: the driver's library and its kernel module do not fit together ({}). "
                 "Reboot after a driver update; in a container, remove the CUDA compatibility "
                 "package or update the host's driver",
                 answer);
-            break;
         default:
-            state.sentence = fmt::format("no GPU: the NVIDIA driver did not start: {}", answer);
+            return fmt::format("no GPU: the NVIDIA driver did not start: {}", answer);
     }
-    return state;
 }
 
 }  // namespace
@@ -56,7 +46,6 @@ DriverLibrary load_driver() {
     DriverLibrary library;
     void* handle = driver_library();
     if (handle == nullptr) {
-        library.problem = DriverProblem::no_driver;
         library.sentence = fmt::format(
             "no GPU: the NVIDIA driver is not installed ({} was not found)", driver_library_name);
         return library;
@@ -69,7 +58,6 @@ DriverLibrary load_driver() {
     COALPROF_DRIVER_CALLS(COALPROF_LOAD)
 #undef COALPROF_LOAD
     if (missing != nullptr) {
-        library.problem = DriverProblem::mismatch;
         library.sentence = fmt::format(
             "no GPU: the NVIDIA driver is too old: {} has no {}. Install a driver for CUDA 11 or "
             "newer",
@@ -85,11 +73,11 @@ DriverState start_driver(const DriverApi& api) {
     DriverState state;
     // Works before cuInit; 0 if only the stub is installed.
     if (api.driver_version(&state.version) != CUDA_SUCCESS) state.version = 0;
-    if (const CUresult status = api.init(0); status != CUDA_SUCCESS)
-        return refused(api, status, state.version);
-    if (const CUresult status = api.device_count(&state.devices); status != CUDA_SUCCESS)
-        return refused(api, status, state.version);
-    if (state.devices < 1) return refused(api, CUDA_ERROR_NO_DEVICE, state.version);
+    CUresult status = api.init(0);
+    if (status == CUDA_SUCCESS) status = api.device_count(&state.devices);
+    if (status == CUDA_SUCCESS && state.devices < 1) status = CUDA_ERROR_NO_DEVICE;
+    if (status != CUDA_SUCCESS)
+        state = {.sentence = why_refused(api, status), .version = state.version};
     return state;
 }
 

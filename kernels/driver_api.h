@@ -73,29 +73,16 @@ struct DriverApi {
 #undef COALPROF_DRIVER_MEMBER
 };
 
-// Reasons why there is no GPU to work with. cudart does not distinguish them ("insufficient driver"
-// is answered for no driver at all), so the driver itself is asked.
-enum class DriverProblem {
-    none,
-    no_driver,      // no libcuda.so.1
-    stub_library,   // the toolkit's stub was found instead
-    no_device,      // a driver, but no GPU that this process may see
-    mismatch,       // kernel module and library disagree, or the library is too old
-    not_available,  // any other answer of cuInit
-};
-
 struct DriverLibrary {
-    std::optional<DriverApi> api;  // none: see problem
-    DriverProblem problem = DriverProblem::none;
-    std::string sentence;  // the error and a remedy; empty: none
+    std::optional<DriverApi> api;
+    std::string sentence;  // where there is none: the error and a remedy
 };
 
 // Takes the calls from the driver's library. Does not initialise it, and is safe without a driver.
 DriverLibrary load_driver();
 
 struct DriverState {
-    DriverProblem problem = DriverProblem::none;
-    std::string sentence;  // as above
+    std::string sentence;  // why there is no GPU to work with, and a remedy; empty: there is one
     int version = 0;       // 13000 is CUDA 13.0; 0: unknown
     int devices = 0;
 };

@@ -157,7 +157,7 @@ std::unique_ptr<KernelLauncher> make_launcher(const DriverApi& driver,
                                               std::shared_future<NvrtcLibrary> nvrtc,
                                               const LauncherOptions& options) {
     const DriverState state = start_driver(driver);
-    if (state.problem != DriverProblem::none) throw Error(state.sentence);
+    if (!state.sentence.empty()) throw Error(state.sentence);
     const CUdevice device = device_at(driver, state, options.device);
     const DeviceFacts facts = facts_of(driver, device, options.device, state.version);
     if (facts.major == 0 || facts.max_threads_per_block == 0 || facts.multiprocessors == 0)

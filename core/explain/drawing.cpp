@@ -8,7 +8,6 @@
 
 #include "core/explain/line_map.h"
 #include "core/explain/near_memory.h"
-#include "core/explain/pass_map.h"
 #include "core/explain/styled_text.h"
 #include "core/text/units.h"
 #include "core/text/utf8.h"

@@ -19,6 +19,7 @@
 #include "core/pattern/plan.h"
 #include "core/result/reading.h"
 #include "core/result/result.h"
+#include "core/sweep/formula_sweep.h"
 
 namespace coalprof {
 
@@ -112,5 +113,11 @@ Explanation explanation_of(const std::string& name, const std::vector<NamedWarp>
                            const Machine& machine);
 Explanation explanation_of(const std::string& name, const WarpAccess& access,
                            const Machine& machine);
+
+// The same of a user's formula, under the name and with the text that the user gave it. `sweep` has
+// one value for each of its parameters. Throws UsageError where the formula fails in
+// some thread, as a sweep does, and for a warp that is not there.
+Explanation explanation_of(const FormulaSweep& sweep, const Machine& machine,
+                           std::optional<std::uint64_t> warp = {});
 
 }  // namespace coalprof

@@ -150,20 +150,13 @@ class Explainer {
 
     Reasons contiguous() const {
         Reasons reasons{Cause::contiguous, {}, {}};
-        const bool in_full = shape_.least_used_bytes == sector_bytes;
-        if (in_full) {
-            reasons.why = fmt::format(
-                "{} {} {} contiguous bytes that begin at a sector boundary, so all {} are used in "
-                "full.{}",
-                lanes(), words_.act, shape_.unique_bytes(), counted(shape_.sectors, "sector"),
-                line_remark().empty() ? order_remark() : line_remark());
-        } else {
-            reasons.why = fmt::format(
-                "{} {} {} contiguous bytes, which no place in memory could hold in fewer than "
-                "{}.{}",
-                lanes(), words_.act, shape_.unique_bytes(), counted(shape_.sectors, "sector"),
-                line_remark().empty() ? order_remark() : line_remark());
-        }
+        const std::string sectors = counted(shape_.sectors, "sector");
+        reasons.why = fmt::format(
+            "{} {} {} contiguous bytes{}.{}", lanes(), words_.act, shape_.unique_bytes(),
+            shape_.least_used_bytes == sector_bytes
+                ? " that begin at a sector boundary, so all " + sectors + " are used in full"
+                : ", which no place in memory could hold in fewer than " + sectors,
+            line_remark().empty() ? order_remark() : line_remark());
         if (shape_.lines > shape_.lines_needed()) {
             reasons.mend = fmt::format(
                 "Nothing to fix in the number of sectors; a start at a multiple of 128 bytes "

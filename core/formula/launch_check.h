@@ -7,8 +7,10 @@
 #include <cstdint>
 
 #include "core/formula/facts.h"
+#include "core/formula/scalar.h"
 #include "core/formula/scope.h"
 #include "core/formula/tree.h"
+#include "core/text/error.h"
 
 namespace coalprof {
 
@@ -28,5 +30,10 @@ std::uint64_t warps_to_check(const FormulaAccess& access, const Scope& scope,
 LaunchExtent check_launch(const ParsedFormula& formula, const FormulaAccess& access,
                           const Scope& scope, const std::vector<NodeFacts>& facts,
                           std::int64_t largest_index);
+
+// The error for a thread of a launch that cannot compute its index.
+// `failed` is evaluate_thread()'s answer for `thread`, or an index out of range.
+UsageError launch_failure(const ParsedFormula& formula, const Scope& scope, std::uint64_t thread,
+                          const ThreadValue& failed, std::int64_t largest_index);
 
 }  // namespace coalprof

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "core/text/error.h"
@@ -31,5 +32,10 @@ bool is_name_char(char c);
 
 // The error for a fraction where a whole number is wanted.
 UsageError fraction_error(std::string_view formula, std::size_t at);
+
+// Pasted C without its preprocessor lines, with macros replaced. Texts without such lines come back
+// unchanged. Throws UsageError: a line other than #define and #pragma, a macro without its
+// arguments, a text that grows beyond `most_bytes`.
+std::string without_macros(std::string_view text, std::size_t most_bytes);
 
 }  // namespace coalprof

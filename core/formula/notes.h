@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,5 +17,27 @@ namespace coalprof {
 // `width_bytes` wide. The launch was checked. At least one sentence.
 std::vector<std::string> formula_notes(const UserFormula& formula, std::uint32_t width_bytes,
                                        std::uint64_t first_thread, std::uint32_t lanes);
+
+// The motion of a value from lane to lane, as people describe it: by a fixed step, in groups,
+// starting again, or by no rule.
+struct LaneSteps {
+    enum class Kind : std::uint8_t {
+        same,        // every lane has one value
+        even,        // each lane is `step` from the one before
+        groups,      // `group` equal lanes, then `jump`
+        restarting,  // by `step`, beginning again every `group` lanes
+        two_steps,   // by `step`, but by `jump` every `group` lanes
+        one_jump,    // by `step`, but by `jump` from lane `at` to the next
+        irregular,
+    };
+    Kind kind = Kind::same;
+    std::int64_t step = 0;
+    std::int64_t jump = 0;
+    std::uint32_t group = 0;
+    std::uint32_t at = 0;
+};
+
+// For the values of lanes 0, 1, 2, ...
+LaneSteps steps_of(std::span<const std::int64_t> values);
 
 }  // namespace coalprof

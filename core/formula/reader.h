@@ -179,7 +179,7 @@ class FormulaReader {
     void leave(std::size_t below) { variables_.resize(below + implied_); }
     void read_instruction();
     FormulaAccess read_prefix();
-    NodeTree read_condition_behind(FormulaAccess& access);
+    void read_end_of_access(FormulaAccess access, const NodeTree& index);
     [[noreturn]] void fail_after_statement();
     void require_conditions_behind_if() const;
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/formula/complaint.h"
-#include "core/formula/macros.h"
+#include "core/formula/lexer.h"
 #include "core/formula/python_text.h"
 #include "core/formula/reader.h"
 #include "core/formula/vocabulary.h"
@@ -376,16 +376,18 @@ void FormulaReader::finish_expression(ReadValue value, std::size_t touched) {
         access.is_bare_comparison = value.is_comparison || kind == NodeKind::logical_and ||
                                     kind == NodeKind::logical_or || kind == NodeKind::logical_not;
     }
-    const NodeTree condition = read_condition_behind(access);
-    access.end = static_cast<std::uint16_t>(last_end_);
-    if (!is_dead()) finish_access(std::move(access), index, condition);
+    read_end_of_access(std::move(access), index);
 }
 
-NodeTree FormulaReader::read_condition_behind(FormulaAccess& access) {
-    if (!is_word("if")) return {};
-    access.condition_begin = static_cast<std::uint16_t>(token_.at);
-    advance();
-    return whole(loaded(read_whole()));
+void FormulaReader::read_end_of_access(FormulaAccess access, const NodeTree& index) {
+    NodeTree condition;
+    if (is_word("if")) {
+        access.condition_begin = static_cast<std::uint16_t>(token_.at);
+        advance();
+        condition = whole(loaded(read_whole()));
+    }
+    access.end = static_cast<std::uint16_t>(last_end_);
+    if (!is_dead()) finish_access(std::move(access), index, std::move(condition));
 }
 
 // ---- instructions: load.u64: a[i] if i < n ----
@@ -410,9 +412,7 @@ void FormulaReader::read_instruction() {
     }
     access.begin = static_cast<std::uint16_t>(begin);
     const NodeTree index = value.is(Kind::place) ? index_of(value) : whole(value);
-    const NodeTree condition = read_condition_behind(access);
-    access.end = static_cast<std::uint16_t>(last_end_);
-    if (!is_dead()) finish_access(std::move(access), index, condition);
+    read_end_of_access(std::move(access), index);
 }
 
 FormulaAccess FormulaReader::read_prefix() {

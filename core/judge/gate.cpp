@@ -14,7 +14,7 @@
 #include "core/text/error.h"
 #include "core/write/json_tree.h"
 #include "core/write/number_text.h"
-#include "core/write/source_text.h"
+#include "core/write/table_style.h"
 
 namespace coalprof {
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "core/text/symbol.h"
-#include "core/write/source_text.h"
+#include "core/write/table_style.h"
 
 namespace coalprof {
 namespace {

@@ -1,19 +1,99 @@
 #include "core/pattern/catalog.h"
 
 #include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 
 #include "core/pattern/builder.h"
 #include "core/pattern/launch_options.h"
-#include "core/pattern/near_memories.h"
+#include "core/pattern/plan.h"
 #include "core/pattern/transpose.h"
 #include "core/text/error.h"
 #include "core/text/name_list.h"
 
 namespace coalprof {
 namespace {
+
+// On every GPU. Source: CUDA Programming Guide, "Technical Specifications per Compute Capability".
+constexpr std::uint64_t constant_bytes = 64 << 10;
+
+void require_between(const Plan& plan, std::uint64_t least, std::uint64_t most, const char* what) {
+    if (plan.value < least || plan.value > most)
+        throw UsageError(
+            fmt::format("{} {}: {} are {} to {}", plan.pattern, plan.value, what, least, most));
+}
+
+void require_fits(const Plan& plan, std::uint64_t elements, std::uint64_t most_bytes,
+                  const char* memory) {
+    const std::uint64_t bytes = checked_product(elements, bytes_of(plan.type), "the array");
+    if (bytes > most_bytes)
+        throw UsageError(fmt::format("{} {}: takes {} bytes of {} memory, which has {}",
+                                     plan.pattern, plan.value, bytes, memory, most_bytes));
+}
+
+Program lane_program(const Plan& plan, Space space, const LaneGrid& grid, std::uint64_t elements) {
+    const std::uint64_t n = element_count(plan);
+    return program_of(
+        plan,
+        {.formula = grid, .elements = elements, .threads = n, .active_threads = n, .space = space});
+}
+
+Program make_shared_stride(const Plan& plan) {
+    const std::uint64_t elements =
+        checked_sum(checked_product(warp_lanes - 1, plan.value, "the tile"), 1, "the tile");
+    require_fits(plan, elements, shared_bytes_of_block, "shared");
+    return lane_program(plan, Space::shared, {.rows = warp_lanes, .pitch = plan.value, .step = 0},
+                        elements);
+}
+
+// Its columns: 32, or 16 if chosen. Throws UsageError for any other.
+std::uint64_t shared_pad_tile(const PatternOptions& options) {
+    const std::uint64_t columns = options.tile.value_or(32);
+    if (columns != 16 && columns != 32)
+        throw UsageError(fmt::format("--tile {}: a tile has 16 or 32 columns", columns));
+    return columns;
+}
+
+Program make_shared_pad(const Plan& plan) {
+    const std::uint64_t columns = shared_pad_tile(plan.options);
+    const std::uint64_t pitch = checked_sum(columns, plan.value, "a row");
+    const std::uint64_t elements = checked_product(columns, pitch, "the tile");
+    require_fits(plan, elements, shared_bytes_of_block, "shared");
+    return lane_program(plan, Space::shared, {.rows = columns, .pitch = pitch, .step = 1},
+                        elements);
+}
+
+Program make_shared_broadcast(const Plan& plan) {
+    require_between(plan, 1, warp_lanes, "groups of lanes");
+    return lane_program(plan, Space::shared, {.rows = plan.value, .pitch = 0, .step = 1},
+                        (warp_lanes - 1) / plan.value + 1);
+}
+
+Program make_shared_random(const Plan& plan) {
+    const std::uint64_t n = element_count(plan);
+    const std::uint64_t elements = elements_in(plan, plan.value, "a region");
+    require_fits(plan, elements, shared_bytes_of_block, "shared");
+    return program_of(plan, {.formula = Scatter{elements, plan.options.seed},
+                             .elements = elements,
+                             .threads = n,
+                             .active_threads = n,
+                             .space = Space::shared});
+}
+
+Program make_constant(const Plan& plan) {
+    require_between(plan, 1, warp_lanes, "addresses of a warp");
+    require_fits(plan, plan.value, constant_bytes, "constant");
+    return lane_program(plan, Space::constant, {.rows = plan.value, .pitch = 1, .step = 0},
+                        plan.value);
+}
+
+Program make_local(const Plan& plan) {
+    require_between(plan, 1, warp_lanes, "indices of a warp");
+    return lane_program(plan, Space::local, {.rows = plan.value, .pitch = 1, .step = 0},
+                        plan.value);
+}
 
 // The multiple to which cudaMallocPitch rounds rows up on the devices seen (an H200 among them); a
 // device that is present is asked instead.
@@ -165,12 +245,15 @@ std::uint64_t pitch_elements(const Plan& plan) {
     return elements_in(plan, pitch_bytes, "a pitch");
 }
 
+std::uint64_t rows_of(const Plan& plan) {
+    if (plan.shape.size_bytes >= plan.value) return plan.shape.size_bytes / plan.value;
+    throw UsageError(fmt::format("--size {}: smaller than one row of {} bytes",
+                                 size_as_typed(plan.shape), plan.value));
+}
+
 Program make_row(const Plan& plan) {
     const std::uint64_t columns = elements_in(plan, plan.value, "a row");
-    const std::uint64_t rows = plan.shape.size_bytes / plan.value;
-    if (rows == 0)
-        throw UsageError(fmt::format("--size {}: smaller than one row of {} bytes",
-                                     size_as_typed(plan.shape), plan.value));
+    const std::uint64_t rows = rows_of(plan);
     const std::uint64_t row_threads = rounded_up(columns, warp_lanes);
     const std::uint64_t pitch = pitch_elements(plan);
     return program_of(plan, {.formula = Rows{columns, row_threads, pitch},
@@ -200,10 +283,7 @@ Program make_column(const Plan& plan) {
 
 Program make_indirect(const Plan& plan) {
     const std::uint64_t columns = elements_in(plan, plan.value, "a row");
-    const std::uint64_t rows = plan.shape.size_bytes / plan.value;
-    if (rows == 0)
-        throw UsageError(fmt::format("--size {}: smaller than one row of {} bytes",
-                                     size_as_typed(plan.shape), plan.value));
+    const std::uint64_t rows = rows_of(plan);
     const std::uint64_t pitch =
         rounded_up(plan.value, allocation_alignment_bytes) / bytes_of(plan.type);
     return program_of(plan, {.formula = Rows{columns, columns, pitch},

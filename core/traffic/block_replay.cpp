@@ -9,14 +9,10 @@
 
 #include "core/pattern/memory_settings.h"
 #include "core/runtime/parallel.h"
-#include "core/traffic/alike_stores.h"
 #include "core/traffic/gathering.h"
 #include "core/traffic/issued.h"
-#include "core/traffic/line_hash.h"
-#include "core/traffic/sector_cache.h"
 #include "core/traffic/store_merge.h"
 #include "core/traffic/touched_lines.h"
-#include "core/traffic/unit_tally.h"
 
 namespace coalprof {
 namespace {
@@ -567,8 +563,8 @@ Replayed replay_blocks(const Program& program, const LaunchOrder& order,
     Replayed& result = replay.result();
     if (result.gathered_lines > 0) {
         set_gathered(order, multiprocessor, result);
-    } else if (const auto leaving = leaving_of_alike(program, order, result)) {
-        result.stores_alike = true;
+    } else if (const auto leaving = leaving_of_same_lines(program, order, result)) {
+        result.stores_same_lines = true;
         result.leaving = *leaving;
     } else if (result.few_stored) {
         result.leaving = leaving_when_piled_up(result);

@@ -49,7 +49,7 @@ struct Replayed {
     // For stores, where nothing is loaded, few lines are stored to or neighbours store to the same
     // lines.
     LeavingShare leaving;
-    bool stores_alike = false;  // neighbouring warps store to the same lines
+    bool stores_same_lines = false;  // neighbouring warps store to the same lines
     // Stores of more lines than aligned and misaligned runs touch take so long that requests pile
     // up before L2, and merge while they wait.
     bool stores_pile_up = false;

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/pattern/memory_settings.h"
-#include "core/traffic/odds.h"
+#include "core/traffic/work.h"
 
 namespace coalprof {
 namespace {
@@ -209,7 +209,7 @@ double joined_stores(const Replayed& replayed, const LaunchOrder& order, const L
 LeavingShare leaving_of(const Replayed& replayed, const LaunchOrder& order,
                         const Loading& loading) {
     const ReplayedKind& stores = replayed.stores;
-    if (replayed.loads.sectors == 0 || replayed.gathered_lines > 0 || replayed.stores_alike)
+    if (replayed.loads.sectors == 0 || replayed.gathered_lines > 0 || replayed.stores_same_lines)
         return replayed.leaving;
     const double joined = joined_stores(replayed, order, loading);
     const LeavingShare apart{1 - joined * share(stores.line_again, stores.requests),
@@ -247,7 +247,7 @@ CacheTraffic cache_traffic(const Readings& readings, const Replayed& replayed,
     const ReplayedKind& loads = replayed.loads;
     CacheTraffic traffic{.is_near = replayed.is_near,
                          .gathered_lines = replayed.gathered_lines,
-                         .stores_alike = replayed.stores_alike};
+                         .stores_same_lines = replayed.stores_same_lines};
     const double stored = number_or(readings[Counter::store_sectors], 0);
     const double store_scale = share(stored, replayed.stores.sectors);
     const double store_requests = store_scale * replayed.stores.requests;

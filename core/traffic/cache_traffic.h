@@ -16,9 +16,9 @@ struct CacheTraffic {
     // Sectors of stores that merged with others on the way there.
     double joined_write_sectors = 0;
     double joined_write_requests = 0;
-    bool is_near = true;        // Replayed::is_near
-    double gathered_lines = 0;  // Replayed::gathered_lines
-    bool stores_alike = false;  // Replayed::stores_alike
+    bool is_near = true;             // Replayed::is_near
+    double gathered_lines = 0;       // Replayed::gathered_lines
+    bool stores_same_lines = false;  // Replayed::stores_same_lines
 };
 
 // Properties of a launch's loads that the replay of some blocks does not give.

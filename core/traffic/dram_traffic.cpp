@@ -8,8 +8,8 @@
 
 #include "core/pattern/memory_settings.h"
 #include "core/traffic/followers.h"
-#include "core/traffic/line_hash.h"
-#include "core/traffic/odds.h"
+#include "core/traffic/touched_lines.h"
+#include "core/traffic/work.h"
 
 namespace coalprof {
 namespace {

@@ -61,14 +61,14 @@ double request_seconds(const Work& work, const Rates& rates) {
     const double plain_reads = work.l2_read_requests - work.updating_reads;
     // A store that merges with another one in flight costs half as much. From launches of both GPUs
     // whose stores merge (tests/data).
-    constexpr double joined_cost = 0.5;
+    constexpr double merged_cost = 0.5;
     // Almost nothing where neighbours store to the same lines, an element a thread: 11 million
     // stores that become 0.6 take no longer than their blocks take to start (`lane*20 + i/32`,
     // tests/data/h200/alike.jsonl.gz).
-    constexpr double joined_cost_alike = 0.1;
-    const bool is_cheap = work.stores_alike && work.per_thread == 1;
+    constexpr double merged_cost_of_same_lines = 0.1;
+    const bool is_cheap = work.stores_same_lines && work.per_thread == 1;
     const double stores = std::lerp(work.leaving_store_lines, work.store_lines,
-                                    is_cheap ? joined_cost_alike : joined_cost);
+                                    is_cheap ? merged_cost_of_same_lines : merged_cost);
     // Where more than a dozen updates of a sector are in flight, they wait for each other: about
     // twice as long. From columns and lanes at large distances, updated, on both GPUs (tests/data).
     constexpr double few = 12;
@@ -89,7 +89,7 @@ double request_seconds(const Work& work, const Rates& rates) {
 // words. From `lane*K + i/32` on both GPUs (tests/data/h200/alike.jsonl.gz,
 // tests/data/h100/alike.jsonl.gz).
 double crowding_of(const Work& work) {
-    if (!work.stores_alike || work.store_lines == 0) return 1;
+    if (!work.stores_same_lines || work.store_lines == 0) return 1;
     const double elements = work.stores_parts ? std::log2(work.per_thread) : 0;
     return 1 + 0.35 * (1 + elements) * work.leaving_store_lines / work.store_lines;
 }

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "core/traffic/line_hash.h"
+#include "core/traffic/touched_lines.h"
 
 namespace coalprof {
 namespace {
@@ -61,14 +61,14 @@ std::array<double, 2> candidates(const Program& program, const Instruction& ahea
 bool follows(const Program& program, const Instruction& ahead, const Instruction& behind,
              std::uint64_t lag, const Places& places) {
     constexpr std::uint64_t most_others = Places::count / 4;
-    std::uint64_t alike = 0;
+    std::uint64_t same = 0;
     std::uint64_t others = 0;
     for (const std::uint64_t first : places.firsts()) {
         if (first + lag + warp_lanes > program.threads) continue;
-        (places_at(ahead, first) == places_at(behind, first + lag) ? alike : others) += 1;
+        (places_at(ahead, first) == places_at(behind, first + lag) ? same : others) += 1;
         if (others > most_others) return false;
     }
-    return alike >= 3 * others && alike > 0;
+    return same >= 3 * others && same > 0;
 }
 
 Lag lag_between(const Program& program, const Instruction& ahead, const Instruction& behind,

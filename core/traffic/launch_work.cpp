@@ -164,7 +164,7 @@ void set_lines(const Program& program, const std::vector<ArrayReach>& arrays,
                       number_or(readings[Counter::atomic_sectors], 0);
     const double writes = number_or(readings[Counter::l2_write_requests], caches.l2_write_requests);
     work.leaving_store_lines = std::min(work.store_lines, writes);
-    work.stores_alike = caches.stores_alike;
+    work.stores_same_lines = caches.stores_same_lines;
     double loaded_lines = 0;
     for (const ArrayReach& array : arrays) {
         if (array.is_atomic) work.reduced_lines += array.atomics.units[2];

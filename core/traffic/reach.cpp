@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "core/runtime/parallel.h"
-#include "core/traffic/line_hash.h"
 #include "core/traffic/touched_lines.h"
 
 namespace coalprof {
@@ -154,15 +153,15 @@ std::optional<Period> common_period(Instructions instructions) {
             is_first = false;
             continue;
         }
-        const bool is_alike = own->inner_threads == common.inner_threads &&
-                              own->inner_advance == common.inner_advance &&
-                              own->threads == common.threads;
+        const bool is_same = own->inner_threads == common.inner_threads &&
+                             own->inner_advance == common.inner_advance &&
+                             own->threads == common.threads;
         const std::uint64_t both = std::lcm(common.threads, own->threads);
         if (both / common.threads * common.advance != both / own->threads * own->advance)
             return std::nullopt;
         common.advance *= both / common.threads;
         common.threads = both;
-        if (!is_alike) common.inner_threads = 0;
+        if (!is_same) common.inner_threads = 0;
     }
     return common;
 }

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "core/pattern/program.h"
-#include "core/traffic/unit_tally.h"
+#include "core/traffic/touched_lines.h"
 
 namespace coalprof {
 

@@ -3,6 +3,8 @@
 // warps store; a few of a multiprocessor's blocks are replayed as its four schedulers issue them.
 #pragma once
 
+#include <optional>
+
 #include "core/traffic/block_replay.h"
 
 namespace coalprof {
@@ -18,5 +20,12 @@ LeavingShare leaving_of_stores(const Program& program, const LaunchOrder& order,
 // The same where stores pile up, whatever the launch loads: requests for one of the last few lines
 // merge.
 LeavingShare leaving_when_piled_up(const Replayed& replayed);
+
+// Stores where each warp goes to almost the same several lines as the one before it: a block's
+// requests for a line merge while the lines of one warp all find room to wait. The requests that
+// leave for L2, whatever the launch loads; nothing where neighbouring warps store to other lines,
+// or to one each.
+std::optional<LeavingShare> leaving_of_same_lines(const Program& program, const LaunchOrder& order,
+                                                  const Replayed& replayed);
 
 }  // namespace coalprof

@@ -2,6 +2,7 @@
 // rates.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 #include "core/traffic/dram_traffic.h"
@@ -42,7 +43,7 @@ struct Work {
     double store_lines = 0;
     double leaving_store_lines = 0;  // of these: those that do not merge on their way to L2
     bool stores_at_random = false;   // to random places
-    bool stores_alike = false;       // neighbouring warps to the same lines
+    bool stores_same_lines = false;  // neighbouring warps to the same lines
     bool stores_parts = false;       // bytes or 16-bit words
     double l2_read_requests = 0;
     double l2_sectors = 0;
@@ -64,5 +65,8 @@ struct Work {
     double reductions = 0;  // sectors of reductions, and of atomics
     double reduced_lines = 0;
 };
+
+// Shares are fitted as logarithms of odds, so that sums of them stay between 0 and 1.
+inline double share_of_odds(double log_odds) { return 1 / (1 + std::exp(-log_odds)); }
 
 }  // namespace coalprof

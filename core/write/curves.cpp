@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "core/write/columns.h"
-#include "core/write/source_text.h"
+#include "core/write/table_style.h"
 
 namespace coalprof {
 namespace {

@@ -3,15 +3,76 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "core/result/result.h"
 #include "core/text/describe.h"
+#include "core/text/fold.h"
 #include "core/text/name_list.h"
 #include "core/text/utf8.h"
-#include "core/write/printable_result.h"
+#include "core/write/byte_sink.h"
 
 namespace coalprof {
+namespace {
+
+// Takes whole lines: see without_commands().
+class LogLines : public ByteSink {
+ public:
+    explicit LogLines(ByteSink& next) : next_(next) {}
+    void write(std::string_view bytes) override { next_.write(without_commands(bytes)); }
+    bool is_live() const override { return next_.is_live(); }
+
+ private:
+    ByteSink& next_;
+};
+
+// Usual, so checked first.
+bool is_plain_ascii(std::string_view text) {
+    return std::ranges::all_of(text, [](char c) { return c >= ' ' && c < '\x7f'; });
+}
+
+void make_printable(std::string& text) {
+    if (is_plain_ascii(text)) return;
+    std::ranges::replace(text, '\n', ' ');  // pasted formulas have several lines
+    text = printable(text);
+}
+
+template <typename Part>
+Part printable_copy(const Part& part) {
+    Part copy = part;
+    each_text(copy, make_printable);
+    return copy;
+}
+
+// A saved result may hold any bytes: each string is passed through printable() before a format that
+// shows text unchanged, so that none is forgotten. Keeps `bytes`, the target of the format, as long
+// as the format.
+class PrintableResult : public ResultSink {
+ public:
+    PrintableResult(std::unique_ptr<ResultSink> format, std::unique_ptr<ByteSink> bytes)
+        : bytes_(std::move(bytes)), format_(std::move(format)) {}
+
+    void begin(const ResultHead& head) override { format_->begin(printable_copy(head)); }
+    void point(const Point& point) override {
+        is_plain_ = true;
+        each_text(point, look_);  // copying every point would cost more than its format
+        is_plain_ ? format_->point(point) : format_->point(printable_copy(point));
+    }
+    void finish(const ResultTail& tail) override { format_->finish(printable_copy(tail)); }
+
+ private:
+    std::unique_ptr<ByteSink> bytes_;
+    std::unique_ptr<ResultSink> format_;
+    bool is_plain_ = true;
+    const LookAtText look_ = [this](const std::string& text) {
+        is_plain_ = is_plain_ && is_plain_ascii(text);
+    };
+};
+
+}  // namespace
 
 // Each in a separate file, NAME_writer.cpp.
 MakeWriter make_table, make_json, make_jsonl, make_csv, make_markdown, make_latex, make_openmetrics,
@@ -92,10 +153,10 @@ const Format* find_suffix(std::string_view suffix) {
 
 std::unique_ptr<ResultSink> Format::make(ByteSink& out, const TableStyle& style) const {
     if (text == TextRule::escaped) return make_writer(out, style);
-    if (text == TextRule::printable) return with_printable_text(make_writer(out, style));
-    auto lines = std::make_unique<LogLines>(out);
-    auto writer = make_writer(*lines, style);
-    return with_printable_text(std::move(writer), std::move(lines));
+    std::unique_ptr<ByteSink> as_log;
+    if (text == TextRule::lines) as_log = std::make_unique<LogLines>(out);
+    auto writer = make_writer(as_log ? *as_log : out, style);
+    return std::make_unique<PrintableResult>(std::move(writer), std::move(as_log));
 }
 
 std::span<const Format> all_formats() { return formats; }

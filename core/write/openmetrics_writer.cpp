@@ -16,7 +16,7 @@
 #include "core/write/formats.h"
 #include "core/write/origin.h"
 #include "core/write/result_columns.h"
-#include "core/write/source_text.h"
+#include "core/write/table_style.h"
 #include "core/write/text_buffer.h"
 
 namespace coalprof {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "core/write/file_descriptor.h"
 #include "core/write/output_file.h"
-#include "core/write/standard_output.h"
 
 namespace coalprof {
 namespace {

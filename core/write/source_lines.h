@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/write/result_columns.h"
-#include "core/write/source_text.h"
+#include "core/write/table_style.h"
 
 namespace coalprof {
 

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,5 +58,13 @@ class TableRenderer {
     virtual ~TableRenderer() = default;
     virtual void put(TextBuffer& out, const Table& table) = 0;
 };
+
+// The formats of tables: aligned text for people, and tables within documents.
+std::unique_ptr<TableRenderer> make_text_renderer(const TableStyle& style);
+std::unique_ptr<TableRenderer> make_markdown_renderer();
+std::unique_ptr<TableRenderer> make_latex_renderer();
+
+// One table within a page.
+std::string html_of(const Table& table);
 
 }  // namespace coalprof

@@ -12,7 +12,7 @@
 #include "core/text/utf8.h"
 #include "core/write/columns.h"
 #include "core/write/labels.h"
-#include "core/write/source_text.h"
+#include "core/write/table_style.h"
 #include "core/write/terminal_text.h"
 
 namespace coalprof {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/write/table_renderers.h"
+#include "core/write/table.h"
 #include "core/write/xml_text.h"
 
 namespace coalprof {

@@ -2,12 +2,45 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
-#include "core/write/point_warp.h"
-#include "core/write/source_text.h"
+#include "core/access/warp_access.h"
+#include "core/result/head.h"
 
 namespace coalprof {
+
+// The source of a program, whose places a result names but whose text it does not hold. Code that
+// may read files can find it.
+// The parameter of a point with its line's file, as the compiler wrote it down.
+inline constexpr std::string_view source_file_parameter = "source_file";
+
+struct SourceText {
+    std::string text;
+    std::string why_not;  // the reason for a missing text; empty: there is one
+};
+
+// `file` comes from a result, which may be from anybody.
+using FindSource = std::function<SourceText(const std::string& file)>;
+
+// The addresses of one warp, which the drawing of a point needs beyond its numbers. Results do not
+// hold them; code that knows how points are made can give them.
+struct PointWarp {
+    struct Instruction {
+        std::string label;  // "load a"
+        WarpAccess access;
+    };
+    std::uint64_t index = 0;  // counted over the launch
+    std::vector<Instruction> instructions;
+};
+
+// None: not known.
+using FindPointWarp =
+    std::function<std::optional<PointWarp>(const ResultHead& head, const NamedValues& parameters)>;
 
 struct TableStyle {
     std::size_t width = 80;  // columns of the terminal; 0: no limit

@@ -2,7 +2,7 @@
 
 #include "core/text/fold.h"
 #include "core/text/utf8.h"
-#include "core/write/table_renderers.h"
+#include "core/write/table.h"
 
 namespace coalprof {
 namespace {

@@ -7,9 +7,9 @@
 #include "core/write/cross_table.h"
 #include "core/write/formats.h"
 #include "core/write/run_table.h"
+#include "core/write/table.h"
 #include "core/write/table_maker.h"
 #include "core/write/table_notes.h"
-#include "core/write/table_renderers.h"
 #include "core/write/table_title.h"
 
 namespace coalprof {

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/write/point_warp.h"
+#include "core/write/table_style.h"
 
 namespace coalprof {
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <utility>
 
 #include "kernels/fake_driver.h"
 #include "kernels/launcher.h"
@@ -13,31 +14,23 @@ namespace {
 TEST(Driver, that_is_missing_is_told_in_a_sentence_and_not_an_exception) {
     const DriverLibrary library = load_driver();
     if (library.api) GTEST_SKIP() << "this machine has a driver";
-    EXPECT_NE(library.problem, DriverProblem::none);
     EXPECT_TRUE(library.sentence.starts_with("no GPU: ")) << library.sentence;
 }
 
-struct Answer {
-    CUresult code;
-    DriverProblem problem;
-    const char* said;
-};
-
 TEST(Driver, tells_apart_why_there_is_no_gpu) {
     unsetenv("CUDA_VISIBLE_DEVICES");
-    const Answer answers[] = {
-        {CUDA_ERROR_STUB_LIBRARY, DriverProblem::stub_library, "LD_LIBRARY_PATH"},
-        {CUDA_ERROR_NO_DEVICE, DriverProblem::no_device, "finds no CUDA device"},
-        {CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, DriverProblem::mismatch, "Reboot"},
-        {CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE, DriverProblem::mismatch, "compatibility"},
-        {CUDA_ERROR_UNKNOWN, DriverProblem::not_available, "CUDA_ERROR_999"},
+    const std::pair<CUresult, const char*> answers[] = {
+        {CUDA_ERROR_STUB_LIBRARY, "LD_LIBRARY_PATH"},
+        {CUDA_ERROR_NO_DEVICE, "finds no CUDA device"},
+        {CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, "Reboot"},
+        {CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE, "compatibility"},
+        {CUDA_ERROR_UNKNOWN, "CUDA_ERROR_999"},
     };
-    for (const Answer& answer : answers) {
+    for (const auto& [code, said] : answers) {
         FakeGpu gpu;
-        gpu.init_answer = answer.code;
+        gpu.init_answer = code;
         const DriverState state = start_driver(FakeGpu::driver());
-        EXPECT_EQ(state.problem, answer.problem);
-        EXPECT_NE(state.sentence.find(answer.said), std::string::npos) << state.sentence;
+        EXPECT_NE(state.sentence.find(said), std::string::npos) << state.sentence;
         EXPECT_EQ(state.version, 13000);
     }
 }
@@ -59,7 +52,6 @@ TEST(Driver, that_is_told_to_show_no_device_says_so) {
     gpu.devices = 0;
     const DriverState state = start_driver(FakeGpu::driver());
     unsetenv("CUDA_VISIBLE_DEVICES");
-    EXPECT_EQ(state.problem, DriverProblem::no_device);
     EXPECT_NE(state.sentence.find("CUDA_VISIBLE_DEVICES"), std::string::npos);
 }
 

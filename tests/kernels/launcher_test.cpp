@@ -532,8 +532,8 @@ TEST_F(Launcher, names_the_devices_there_are) {
 
 TEST_F(Launcher, needs_a_compiler) {
     try {
-        make_launcher(FakeGpu::driver(), {.api = std::nullopt, .path = {}, .sentence = "no NVRTC"},
-                      {});
+        make_launcher(FakeGpu::driver(),
+                      ready({.api = std::nullopt, .path = {}, .sentence = "no NVRTC"}), {});
         ADD_FAILURE();
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), ExitCode::environment);

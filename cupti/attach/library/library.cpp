@@ -32,38 +32,38 @@ struct CallbackApi {
     decltype(&::cuptiGetDeviceId) get_device_id = nullptr;
 };
 
-CallbackApi load_callback_api() {
+// Sets function pointers from CUPTI's library, which is loaded.
+struct CuptiSymbols {
     void* library = ::dlopen(loaded_cupti().path.c_str(), RTLD_NOW | RTLD_NOLOAD);
-    if (!library) throw CountersError("cannot read counters: CUPTI's library has gone");
+    template <typename Function>
+    void bind(const char* name, Function& function) const {
+        if (library) function = reinterpret_cast<Function>(::dlsym(library, name));
+    }
+};
+
+CallbackApi load_callback_api() {
+    const CuptiSymbols cupti;
+    if (!cupti.library) throw CountersError("cannot read counters: CUPTI's library has gone");
     CallbackApi api;
-    const auto bind = [&](const char* name, auto& function) {
-        function =
-            reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
-    };
-    bind("cuptiSubscribe", api.subscription.subscribe);
-    bind("cuptiSubscribe_v2", api.subscription.subscribe_v2);
-    bind("cuptiGetVersion", api.subscription.get_version);
-    bind("cuptiEnableCallback", api.enable_callback);
-    bind("cuptiGetDeviceId", api.get_device_id);
+    cupti.bind("cuptiSubscribe", api.subscription.subscribe);
+    cupti.bind("cuptiSubscribe_v2", api.subscription.subscribe_v2);
+    cupti.bind("cuptiGetVersion", api.subscription.get_version);
+    cupti.bind("cuptiEnableCallback", api.enable_callback);
+    cupti.bind("cuptiGetDeviceId", api.get_device_id);
     if (!api.subscription.subscribe || !api.enable_callback || !api.get_device_id)
         throw CountersError("cannot read counters: this CUPTI has no callbacks");
     return api;
 }
 
 ActivityApi activity_api() {
-    void* library = ::dlopen(loaded_cupti().path.c_str(), RTLD_NOW | RTLD_NOLOAD);
+    const CuptiSymbols cupti;
     ActivityApi api;
-    if (!library) return api;
-    const auto bind = [&](const char* name, auto& function) {
-        function =
-            reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
-    };
-    bind("cuptiActivityRegisterCallbacks", api.register_callbacks);
-    bind("cuptiActivityEnable", api.enable);
-    bind("cuptiActivityDisable", api.disable);
-    bind("cuptiActivityGetNextRecord", api.next_record);
-    bind("cuptiActivityFlushAll", api.flush_all);
-    bind("cuptiActivityFlushPeriod", api.flush_period);
+    cupti.bind("cuptiActivityRegisterCallbacks", api.register_callbacks);
+    cupti.bind("cuptiActivityEnable", api.enable);
+    cupti.bind("cuptiActivityDisable", api.disable);
+    cupti.bind("cuptiActivityGetNextRecord", api.next_record);
+    cupti.bind("cuptiActivityFlushAll", api.flush_all);
+    cupti.bind("cuptiActivityFlushPeriod", api.flush_period);
     return api;
 }
 

@@ -6,7 +6,6 @@
 
 #include "core/explain/cases.h"
 #include "core/explain/drawing.h"
-#include "core/explain/formula_explanation.h"
 
 namespace coalprof {
 namespace {

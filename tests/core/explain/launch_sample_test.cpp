@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/explain/formula_explanation.h"
+#include "core/explain/explanation.h"
 #include "core/sweep/formula_sweep.h"
 
 namespace coalprof {

@@ -2,7 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
+#include "core/count/truth.h"
 #include "core/explain/cases.h"
+#include "core/explain/naive.h"
+#include "fewer_cases.h"
 #include "sentence_facts.h"
 #include "test_warps.h"
 
@@ -134,6 +139,88 @@ TEST(Reasons, the_order_of_lanes_is_said_to_cost_nothing) {
     EXPECT_EQ(reversed.cause, in_order.cause);
     EXPECT_EQ(reversed.why.substr(0, in_order.why.size()), in_order.why);
     EXPECT_GT(reversed.why.size(), in_order.why.size());
+}
+
+// Causes against facts that are found with sets of bytes.
+class EveryCause : public ::testing::Test {
+ protected:
+    void check(const WarpAccess& access, Purpose purpose, const char* machine = "h200") {
+        const GlobalCounts counts = Coalescer(*find_machine(machine).rules).count(access);
+        const Reasons reasons = reasons_of(shape_of(access), purpose, counts);
+        ++seen_[reasons.cause];
+        const naive::Facts facts = naive::facts_of(access);
+        EXPECT_EQ(reasons.cause == Cause::no_lanes, facts.lanes.empty());
+        EXPECT_TRUE(is_borne_out(reasons.cause, facts, counts)) << reasons.why;
+    }
+    static bool is_borne_out(Cause cause, const naive::Facts& facts, const GlobalCounts& counts) {
+        const bool wastes = counts.sectors > counts.ideal_sectors;
+        switch (cause) {
+            case Cause::no_lanes:
+                return true;
+            case Cause::one_sector:
+                return facts.sectors() == 1 && counts.sectors == 1;
+            case Cause::contiguous:
+                return facts.is_contiguous() && !wastes;
+            case Cause::misaligned:
+                return facts.is_contiguous() && facts.sectors() > facts.sectors_needed();
+            case Cause::full_sectors:
+                return facts.used_counts() == std::set<std::uint32_t>{32};
+            case Cause::few_sectors:
+                return 32 * facts.sectors() < facts.lanes.size() * facts.width_bytes + 32;
+            case Cause::strided:
+                return wastes;
+            case Cause::pieces:
+                return wastes && facts.runs() > 1 && *facts.used_counts().begin() < 32;
+            case Cause::scattered:
+                return wastes && facts.distances().size() > 1;
+            case Cause::same_word:
+                return facts.most_lanes_at_one() > 1 &&
+                       counts.l2_requests >= facts.most_lanes_at_one();
+            case Cause::word_bank:
+                return facts.most_lanes_at_one() == 1 && counts.l2_requests > facts.lines.size();
+            case Cause::unknown_packets:
+                return counts.traffic_doubts != 0;
+            default:
+                return false;  // of another memory
+        }
+    }
+    std::map<Cause, int> seen_;
+};
+
+TEST_F(EveryCause, is_borne_out_for_every_pattern_op_and_type) {
+    unsigned number = 0;
+    explain_cases::each_plan([&](const Plan& plan) {
+        if (++number % (3 * fewer_cases) != 0 || HasFailure()) return;
+        for (const LaunchWarp& warp : explain_cases::some_warps(plan.program))
+            for (const Instruction& one : plan.program.instructions) {
+                if (one.space != Space::global) continue;
+                SCOPED_TRACE(plan.pattern + " " + std::to_string(plan.value) + " warp " +
+                             std::to_string(warp.index));
+                const WarpAccess access =
+                    access_of_warp(plan.program, {}, one, warp.first_thread, warp.lanes);
+                const Purpose purpose = explain_cases::purpose_of(access.kind);
+                check(access, purpose);
+                if (purpose == Purpose::load) check(access, Purpose::load_and_store);
+                if (purpose == Purpose::atomic) check(access, purpose, "8.0");
+            }
+    });
+    for (const Cause cause : {Cause::one_sector, Cause::contiguous, Cause::misaligned,
+                              Cause::few_sectors, Cause::strided, Cause::scattered,
+                              Cause::same_word, Cause::word_bank, Cause::unknown_packets})
+        EXPECT_GT(seen_[cause], 0) << name_of(cause);
+}
+
+TEST_F(EveryCause, is_borne_out_for_random_and_measured_warps) {
+    explain_cases::RandomWarps warps(3);
+    for (unsigned i = 0; i < 20000 / fewer_cases && !HasFailure(); ++i) {
+        SCOPED_TRACE(i);
+        const WarpAccess access = warps.next();
+        check(access, explain_cases::purpose_of(access.kind), i % 2 == 0 ? "h200" : "7.0");
+    }
+    for (const Cause cause : {Cause::no_lanes, Cause::full_sectors, Cause::pieces})
+        EXPECT_GT(seen_[cause], 0) << name_of(cause);
+    for (const truth::MeasuredWarp& warp : truth::read_warps("h200/warps_global"))
+        check(warp.access, explain_cases::purpose_of(warp.access.kind));
 }
 
 }  // namespace

@@ -11,7 +11,6 @@
 #include <string>
 
 #include "core/formula/facts.h"
-#include "core/formula/failure.h"
 #include "core/formula/lane_program.h"
 #include "core/formula/launch_check.h"
 #include "core/formula/random_formula.h"

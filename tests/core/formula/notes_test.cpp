@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "core/formula/formula.h"
-#include "core/formula/steps.h"
 #include "sentence_facts.h"
 
 namespace coalprof {

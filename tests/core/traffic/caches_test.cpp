@@ -9,7 +9,7 @@
 #include "core/traffic/block_replay.h"
 #include "core/traffic/cache_traffic.h"
 #include "core/traffic/launches.h"
-#include "core/traffic/sector_cache.h"
+#include "core/traffic/touched_lines.h"
 
 namespace coalprof {
 namespace {
