@@ -110,8 +110,13 @@ std::vector<std::string> each_its_own(const std::vector<std::string>& values, st
 std::vector<LaunchedKernel> launched_kernels(const KernelCommand& command, std::string_view bytes,
                                              const Machine& machine) {
     std::vector<std::string> names = command.names;
-    if (names.empty() && !command.output.view.best.empty())
-        names = KernelFile(command.kernel, bytes, machine).all_names();
+    const bool means_all = names.empty() && !command.output.view.best.empty();
+    const bool is_pattern = names.size() == 1 && names[0].find_first_of("*|") != std::string::npos;
+    if (means_all || is_pattern) {
+        const std::string pattern = is_pattern ? names[0] : std::string();
+        names = KernelFile(command.kernel, bytes, machine).names_found_by(pattern);
+        if (names.empty()) names.push_back(pattern);  // refused below
+    }
     if (names.empty()) names.emplace_back();
     const std::vector<std::string> grids = each_its_own(command.grids, names.size());
     const std::vector<std::string> blocks = each_its_own(command.blocks, names.size());
@@ -262,9 +267,11 @@ void add_kernel_command(CLI::App& app, Invocation& invocation) {
                     "CUDA source, PTX, or a program, library or object that holds PTX; - reads PTX "
                     "from standard input")
         ->required();
-    sub->add_option("NAME", command->names,
-                    "The kernel, where the file has several: its name, or a regular expression "
-                    "found in its name with types and parameters. Several are compared by time");
+    sub->add_option(
+        "NAME", command->names,
+        "The kernel, where the file has several: its name, or a regular expression "
+        "found in its name with types and parameters. Several are compared by time: a b, or "
+        "'a|b', 'conv.*'");
     add_repeated(*sub, "--grid", command->grids,
                  "Blocks of the launch: 1024, 64x64, 16x128x256; or its threads, 8192x8192/block. "
                  "Of several kernels each its own, --grid A,B or --grid A --grid B, in their order",

@@ -55,6 +55,16 @@ std::vector<NameTest> tests_for(const std::string& name) {
     return tests;
 }
 
+// " a 'b<4>'": two of them, as a shell takes them.
+std::string names_to_compare(const std::vector<std::string>& symbols) {
+    const auto differ = [&](const auto& name_of) {
+        return name_of(symbols[0]) != name_of(symbols[1]);
+    };
+    const auto name = differ(kernel_name) ? kernel_name : demangled;
+    return fmt::format(" {} {}", printable(shell_word(name(symbols[0]))),
+                       printable(shell_word(name(symbols[1]))));
+}
+
 }  // namespace
 
 void KernelOptions::add_to(CLI::App& command) {
@@ -103,47 +113,49 @@ std::vector<std::string> KernelFile::names_of(const PtxModule& module,
     return {};
 }
 
-std::vector<std::string> KernelFile::all_names() const {
-    std::vector<std::string> names;
-    for (const PtxModule& module : modules_)
-        for (const PtxFunction* one : module.kernels())
-            if (std::ranges::find(names, one->name) == names.end()) names.emplace_back(one->name);
-    return names;
-}
-
 // Empty: no kernel has a name like it, and it is no dimension, as in --grid 128 128.
 std::string KernelFile::hint_for(const std::string& name) const {
     if (!name.empty() && name.find_first_not_of("0123456789x") == name.npos)
         return "dimensions are one word: --grid 128x128 --block 32x8";
     std::vector<std::string> names;
-    for (const std::string& one : all_names()) names.push_back(kernel_name(one));
+    for (const std::string& one : names_found_by({})) names.push_back(kernel_name(one));
     const std::vector<std::string_view> views(names.begin(), names.end());
     const auto meant = nearest(name, views);
     return meant && !name.empty() ? fmt::format("did you mean {}?", printable(*meant))
                                   : std::string();
 }
 
-KernelFile::Kernel KernelFile::kernel(const std::string& name) const {
-    std::vector<std::pair<const PtxModule*, const PtxFunction*>> found;
+KernelFile::Found KernelFile::found_by(const std::string& name) const {
+    Found found;
     for (const NameTest& is_meant : tests_for(name)) {
         for (const PtxModule& module : modules_)
             for (const PtxFunction* one : module.kernels())
                 if (name.empty() || is_meant(one->name)) found.emplace_back(&module, one);
         if (!found.empty()) break;
     }
+    return found;
+}
+
+std::vector<std::string> KernelFile::names_found_by(const std::string& name) const {
+    std::vector<std::string> names;
+    for (const auto& [module, kernel] : found_by(name))
+        if (std::ranges::find(names, kernel->name) == names.end()) names.emplace_back(kernel->name);
+    return names;
+}
+
+KernelFile::Kernel KernelFile::kernel(const std::string& name) const {
+    const Found found = found_by(name);
     if (found.empty())
         throw UsageError(name.empty() ? fmt::format("{}: it holds no kernel", shown(options_.file))
                                       : fmt::format("{}: it holds no kernel '{}'; it holds {}",
                                                     shown(options_.file), shown(name), names()),
                          hint_for(name));
     const auto [module, kernel] = found.front();
-    if (std::ranges::any_of(found,
-                            [&](const auto& one) { return one.second->name != kernel->name; }))
+    if (const std::vector<std::string> several = names_found_by(name); several.size() > 1)
         throw UsageError(
             fmt::format("{}: it holds several kernels: {}", shown(options_.file), names()),
-            fmt::format("name one; or compare them by time: coalprof kernel {} NAME OTHER --grid "
-                        "GRID,ITS_GRID. --list shows how those of one name differ",
-                        shown(options_.file)));
+            fmt::format("name one; or compare them by time: coalprof kernel {}{} --grid ...",
+                        shown(options_.file), names_to_compare(several)));
     Kernel all{make_code(*module, *kernel), names_of(*module, *kernel)};
     for (PtxSite& site : all.code.sites)
         site.array = array_in_source(site.array, all.parameter_names);

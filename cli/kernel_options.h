@@ -39,12 +39,14 @@ class KernelFile {
     // Finds a kernel by its mangled or demangled name, the name alone, or a regular expression;
     // without a name, the only one. Throws UsageError where none or several fit.
     Kernel kernel(const std::string& name) const;
-    // Names by which kernel() finds each.
-    std::vector<std::string> all_names() const;
+    // The symbols of all that `name` fits; empty: of all kernels.
+    std::vector<std::string> names_found_by(const std::string& name) const;
     // A line for each kernel: its name and its parameters.
     std::string list() const;
 
  private:
+    using Found = std::vector<std::pair<const PtxModule*, const PtxFunction*>>;
+    Found found_by(const std::string& name) const;
     std::string names() const;
     std::string hint_for(const std::string& name) const;
     std::vector<std::string> names_of(const PtxModule& module, const PtxFunction& kernel) const;

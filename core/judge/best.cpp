@@ -52,7 +52,7 @@ struct Contender {
     const NamedValues* values;
     Amount mean;
     double work_bytes = 0;  // of a point, as mean
-    double sectors = 0;     // likewise
+    const LaunchTraffic* traffic = nullptr;
 };
 
 // A ratio is the same whatever the number of accesses; a sum is not.
@@ -76,13 +76,6 @@ double work_bytes_of(const Point& point) {
     const bool is_of_kernel = find_value(point.parameters, "kernel") != nullptr;
     if (is_of_kernel && stored > 0) return stored;
     return is_of_kernel ? number_or(readings[Counter::load_unique_bytes], 0) : stored + others;
-}
-
-double sectors_of(const Point& point) {
-    double sectors = 0;
-    for (const AccessKind kind : access_kinds)
-        sectors += number_or(point.predicted[access_counter(kind, AccessField::sectors)], 0);
-    return sectors;
 }
 
 // Contenders from the best to the worst, and the sentence about them.
@@ -162,21 +155,16 @@ class BestRanking {
         else if (doubtful > 0)
             text += fmt::format("; the {} of {} and the best overlap", overlap_,
                                 doubtful == 1 ? others.text() : fmt::format("{} others", doubtful));
-        if (doubtful > 0 && is_of_kernels()) text += text_of_sectors();
-        return text;
+        return text + text_of_reason(all_[equal_ones]);
     }
 
  private:
-    // Sectors decide where times do not; those of kernels are exact.
-    std::string text_of_sectors() const {
-        std::vector<const Contender*> by_sectors;
-        for (const Contender& one : all_) by_sectors.push_back(&one);
-        std::ranges::sort(by_sectors, {}, [](const Contender* one) { return one->sectors; });
-        const Contender &fewest = *by_sectors.front(), &next = *by_sectors[1];
-        if (fewest.sectors <= 0 || next.sectors <= fewest.sectors) return {};
-        return fmt::format("; fewest sectors: {}, {}; {} {:.3g} times as many", *fewest.name,
-                           grouped(static_cast<std::uint64_t>(fewest.sectors)), *next.name,
-                           next.sectors / fewest.sectors);
+    std::string text_of_reason(const Contender& next) const {
+        if (!is_of_kernels() || counter_ != Counter::duration_seconds) return {};
+        const Contender& best = all_.front();
+        const std::string reason =
+            best_reason(*best.name, *best.traffic, *next.name, *next.traffic);
+        return reason.empty() ? reason : ". " + reason;
     }
     bool is_of_kernels() const { return find_value(*all_.front().values, "kernel") != nullptr; }
     static std::vector<Amount> means_of(const std::vector<Contender>& contenders) {
@@ -282,11 +270,13 @@ void BestSink::require_counter(const Point& point) const {
 void BestSink::add(Candidates& candidates, NamedValues values, const Point& point) const {
     std::string name = text_of(values);
     const auto [place, is_new] = candidates.places.emplace(name, candidates.all.size());
-    if (is_new) candidates.all.push_back({.name = std::move(name), .values = std::move(values)});
+    if (is_new)
+        candidates.all.push_back({.name = std::move(name),
+                                  .values = std::move(values),
+                                  .traffic = traffic_of_launch(point)});
     Candidate* known = &candidates.all[place->second];
     ++known->points;
     known->work_bytes += work_bytes_of(point);
-    known->sectors += sectors_of(point);
     const auto sum_up = [&](Sum& sum, const Reading& reading, std::optional<Amount> amount) {
         if (const auto* none = std::get_if<Unavailable>(&reading); none && known->reason.empty())
             known->reason = none->reason;
@@ -301,7 +291,8 @@ void BestSink::add(Candidates& candidates, NamedValues values, const Point& poin
 
 std::string BestSink::reason_of(const Candidate& candidate) const {
     const std::string& why = candidate.reason;
-    return fmt::format("{} has no {} ({})", candidate.name, key_of(counter_),
+    return fmt::format("{} has no {} ({})", candidate.name,
+                       counter_ == Counter::duration_seconds ? "time" : key_of(counter_),
                        why.empty() ? "it has no such instruction" : why);
 }
 
@@ -372,8 +363,8 @@ Verdict BestSink::verdict() const {
         }
         const Sum& of_one = one.*sum;
         const auto count = static_cast<double>(of_one.count);
-        contenders.push_back({&one.name, &one.values, of_one.total / count, one.work_bytes / count,
-                              one.sectors / count});
+        contenders.push_back(
+            {&one.name, &one.values, of_one.total / count, one.work_bytes / count, &one.traffic});
         verdict.values = of_one.count;
     }
     const BestRanking ranking{counter_, is_measured, verdict.values, contenders};

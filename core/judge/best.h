@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/judge/best_reason.h"
 #include "core/judge/held_points.h"
 #include "core/result/differ.h"
 
@@ -40,9 +41,9 @@ class BestSink : public ResultSink {
         std::uint64_t points = 0;
         Sum predicted = {};
         Sum measured = {};
-        double work_bytes = 0;  // that its points need
-        double sectors = 0;
-        std::string reason = {};  // the reason for a missing number
+        double work_bytes = 0;       // that its points need
+        LaunchTraffic traffic = {};  // of its first point
+        std::string reason = {};     // the reason for a missing number
     };
 
     struct Candidates {

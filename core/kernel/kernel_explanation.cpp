@@ -29,20 +29,45 @@ std::string names_of(const KernelResult& result, const std::vector<std::size_t>&
     return printable(names);
 }
 
+bool is_at(const std::string& place, const std::string& line) {
+    return line.empty() || place == line || place.ends_with(fmt::format(":{}", line));
+}
+
 // Points of the line that have warps to draw, those that waste most first.
 std::vector<std::size_t> points_of_line(const KernelResult& result, const std::string& line) {
     std::vector<std::size_t> points;
-    for (std::size_t i = 1; i < result.points.size(); ++i) {
-        const std::string place = text_of(result.points[i].parameters, "line");
-        const bool is_there =
-            line.empty() || place == line || place.ends_with(fmt::format(":{}", line));
-        if (is_there && !result.warps[i].empty()) points.push_back(i);
-    }
+    for (std::size_t i = 1; i < result.points.size(); ++i)
+        if (is_at(text_of(result.points[i].parameters, "line"), line) && !result.warps[i].empty())
+            points.push_back(i);
     return points;
+}
+
+std::vector<LineFinding> faults_of_line(const KernelResult& result, const std::string& line) {
+    std::vector<LineFinding> faults;
+    std::ranges::copy_if(result.findings, std::back_inserter(faults), [&](const LineFinding& one) {
+        return one.cause == fault_cause && is_at(one.point, line);
+    });
+    return faults;
+}
+
+// An access that a GPU stops at has more to fix than its sectors.
+void say_fault(Explanation& explained, const LineFinding& fault) {
+    for (ExplainedAccess& one : explained.accesses) {
+        const std::string own = fmt::format(" of array {},", one.instructions.front().array);
+        const bool is_of_other =
+            fault.text.find(" of array ") != fault.text.npos && fault.text.find(own) == own.npos;
+        if (is_of_other) continue;
+        one.reasons.mend = fault.fix;
+    }
 }
 
 std::vector<std::size_t> chosen_points(const KernelResult& result, const LineChoice& choice) {
     const std::vector<std::size_t> all = points_of_line(result, choice.line);
+    const std::vector<LineFinding> faults = faults_of_line(result, choice.line);
+    if (all.empty() && !faults.empty())
+        throw UsageError(fmt::format("explain kernel: no warp of line {} can be drawn: {}",
+                                     shown(choice.line), faults.front().text),
+                         faults.front().fix);
     if (all.empty())
         throw UsageError(
             fmt::format("explain kernel: no access of line {} was executed", shown(choice.line)),
@@ -121,8 +146,11 @@ DrawnWarps explain_line(const KernelResult& result, const Code& code, const Line
     DrawnWarps drawn{.first = explanation_of(name, common, machine)};
     if (!worst.empty()) drawn.worst = explanation_of(name, worst, machine);
     const std::string place = text_of(result.points[points.front()].parameters, "line");
-    for (const LineFinding& one : result.findings)
-        if (one.cause == fault_cause && one.point == place) drawn.first.choice += one.text + " ";
+    for (const LineFinding& one : faults_of_line(result, place)) {
+        drawn.first.choice += one.text + " ";
+        say_fault(drawn.first, one);
+        if (drawn.worst) say_fault(*drawn.worst, one);
+    }
     if (count > points.size())
         drawn.first.choice += fmt::format(
             "{} of {} instructions, those that waste most; --op and --array choose among "

@@ -99,25 +99,25 @@ class FaultTexts {
         switch (fault.kind) {
             case FaultKind::out_of_bounds:
                 return is_too_high(fault)
-                           ? "compute the index in 64 bits: (size_t)row * columns + column."
-                           : "check the index against the array's ends, or give the array its true "
+                           ? "Compute the index in 64 bits: (size_t)row * columns + column."
+                           : "Check the index against the array's ends, or give the array its true "
                              "size.";
             case FaultKind::no_memory:
-                return "give the pointer an array (--arg NAME=f32[N]), or test it before it is "
+                return "Give the pointer an array (--arg NAME=f32[N]), or test it before it is "
                        "followed.";
             case FaultKind::misaligned:
-                return "begin at a multiple of the width, or access narrower elements.";
+                return "Begin at a multiple of the width, or access narrower elements.";
             case FaultKind::shared_bounds:
                 return code_.uses_dynamic_shared && asked_bytes_ <= most_bytes_
                            ? fmt::format(
-                                 "give the block as much as the kernel asks for: --shared "
+                                 "Give the block as much as the kernel asks for: --shared "
                                  "{} or more; or check the index.",
                                  asked_bytes_ - code_.shared_bytes)
-                           : "check the index, or declare more shared memory.";
+                           : "Check the index, or declare more shared memory.";
             case FaultKind::trap:
                 break;
         }
-        return "look at what is asserted there.";
+        return "Look at what is asserted there.";
     }
 
     const Code& code_;

@@ -149,6 +149,7 @@ KernelResult predict_choice(Code& code, const std::vector<std::string>& paramete
 
 KernelResult as_one_point(KernelResult result, const NamedValues& swept) {
     Point& point = result.points.front();
+    const std::string short_kernel = point.name;
     std::erase_if(point.parameters, [](const auto& one) {
         return one.first == "line" || one.first == "op" || one.first == "array" ||
                one.first == "width_bytes";
@@ -157,12 +158,14 @@ KernelResult as_one_point(KernelResult result, const NamedValues& swept) {
         point.name += fmt::format(" {}={}", key, text_of(value));
         if (!find_value(point.parameters, key)) point.parameters.emplace_back(key, value);
     }
+    std::erase_if(result.findings, [](const LineFinding& one) { return one.cause != fault_cause; });
+    for (LineFinding& one : result.findings)
+        one.point =
+            one.point == short_kernel ? point.name : fmt::format("{} of {}", one.point, point.name);
+    for (Warning& one : result.warnings)
+        if (one.code != bounds_code) one.point = point.name;
     result.points.resize(1);
     result.warps.resize(1);
-    std::erase_if(result.findings, [](const LineFinding& one) { return one.cause != fault_cause; });
-    for (LineFinding& one : result.findings) one.point = result.points.front().name;
-    for (Warning& one : result.warnings)
-        if (one.code != bounds_code) one.point = result.points.front().name;
     return result;
 }
 

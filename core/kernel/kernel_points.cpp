@@ -215,6 +215,23 @@ KernelResult points_of_kernel(const Code& code, const KernelLaunch& launch, cons
 
 namespace {
 
+// Of equal costs, those that waste most stay first.
+void put_costliest_first(KernelResult& result) {
+    std::vector<std::pair<double, std::size_t>> order;
+    for (std::size_t i = 1; i < result.points.size(); ++i)
+        order.emplace_back(-number_or(result.points[i].predicted[Counter::cost_share], 0), i);
+    std::ranges::sort(order);
+    const auto reorder = [&](auto& all) {
+        auto before = std::move(all);
+        all.clear();
+        all.push_back(std::move(before.front()));
+        for (const auto& [cost, at] : order) all.push_back(std::move(before[at]));
+    };
+    reorder(result.points);
+    reorder(result.warps);
+    reorder(result.sites);
+}
+
 // Counts accesses, and keeps L2's view of them.
 class CountingSink : public AccessSink {
  public:
@@ -305,8 +322,12 @@ KernelResult predict_kernel(const Code& code, const KernelLaunch& launch, Launch
     else
         kernel.predicted[Counter::duration_seconds] =
             Unavailable{"a GPU stops the launch before its end"};
-    if (simulated && options.prices_findings)
+    if (simulated && options.prices_findings) {
         price_findings(result, {code, launch, memory, machine, *simulated}, counts, scale);
+        for (std::size_t i = 1; i < result.points.size(); ++i)
+            add_cost(simulated->time, result.sites[i], machine, result.points[i]);
+        put_costliest_first(result);
+    }
     if (is_sample)
         result.warnings.push_back(
             {.code = "W-SAMPLED",

@@ -17,8 +17,8 @@ namespace coalprof {
 inline constexpr std::string_view bounds_code = "W-BOUNDS";
 
 struct KernelResult {
-    std::vector<Point> points;                   // the kernel's first, then those that waste most
-    std::vector<std::vector<WarpAccess>> warps;  // of each point: some of its line's accesses
+    std::vector<Point> points;                      // the kernel's first, then lines; see below
+    std::vector<std::vector<WarpAccess>> warps;     // of each point: some of its line's accesses
     std::vector<std::vector<std::uint32_t>> sites;  // of each point, in Code::sites
     std::vector<LineFinding> findings;
     std::vector<Warning> warnings;
@@ -34,7 +34,9 @@ KernelResult points_of_kernel(const Code& code, const KernelLaunch& launch, cons
 struct PredictionOptions {
     ExecutionLimits limits = {};
     std::size_t threads = 1;
-    bool prices_findings = false;  // simulates the launch once more for each
+    // Simulates the launch once more for each finding. Lines say what share of the kernel's cost
+    // they are, and the costliest comes first rather than the one that wastes most.
+    bool prices_findings = false;
 };
 
 // Executes the kernel and counts its accesses; if it takes too many steps, only those of a sample

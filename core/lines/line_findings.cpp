@@ -161,10 +161,8 @@ std::string pattern_like(const WarpShape& shape, Space space) {
     if (shape.runs == 1 && shape.misaligned_bytes() % shape.width_bytes == 0)
         return fmt::format("offset --at {} --type {}", shape.misaligned_bytes() / shape.width_bytes,
                            type);
-    // Beyond a sector each lane has its sector alone, at any distance.
     if (shape.lanes_keep_distance && keeps_distance)
-        return fmt::format("stride --at {} --type {}", std::min<std::uint64_t>(elements, 4096),
-                           type);
+        return fmt::format("stride --at {} --type {}", elements, type);
     return {};
 }
 

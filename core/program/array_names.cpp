@@ -128,7 +128,9 @@ void ArrayNames::take_load(std::string_view opcode, std::string_view operands) {
         set(result, {!is_wide       ? std::string()
                      : is_parameter ? parameter_at(base, offset)
                      : from.empty() ? std::string()
-                                    : "*" + from,
+                     // Triton's dynamic shared memory, which no source names.
+                     : from == "global_smem" ? "pointer in shared memory"
+                                             : "*" + from,
                      false});
         offset += 8;
     }

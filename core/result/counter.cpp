@@ -13,8 +13,9 @@ namespace coalprof {
 namespace {
 
 // The key is the enumerator's name, so that the two cannot drift apart.
-#define COUNTER(name, unit, meaning, ...) \
-    CounterInfo{Counter::name, #name, Unit::unit, Unit::unit != Unit::second, meaning} __VA_ARGS__,
+#define COUNTER(name, unit, meaning, ...)         \
+    CounterInfo{Counter::name, #name, Unit::unit, \
+                Unit::unit != Unit::second && Unit::unit != Unit::ratio, meaning} __VA_ARGS__,
 constexpr std::array<CounterInfo, counter_count> table{{
 #include "core/result/counters.inc"
 }};

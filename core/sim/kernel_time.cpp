@@ -1,5 +1,7 @@
 #include "core/sim/kernel_time.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -185,6 +187,36 @@ void set_limits(SimulatedTime& time, double start, double line, Limit of_line) {
         time.limits = {Limit::latency};
 }
 
+double cycles_at(const SiteCycles& cycles, AccessKind kind, Limit limit) {
+    switch (limit) {
+        case Limit::l1:
+            return cycles.l1;
+        case Limit::dram:
+            return cycles.dram;
+        case Limit::latency:
+            return cycles.waits;
+        case Limit::same_line:
+            return kind == AccessKind::store ? cycles.l2 : 0;
+        case Limit::atomics:
+            return kind == AccessKind::atomic || kind == AccessKind::reduce ? cycles.l2 : 0;
+        case Limit::l2:
+            return cycles.l2;
+        default:
+            return 0;
+    }
+}
+
+void set_costs(SimulatedTime& time, const LaunchModel& model, const SimResult& simulated) {
+    double all = 0;
+    for (std::size_t i = 0; i < model.kinds.size(); ++i) {
+        time.cost_of_site.push_back(
+            cycles_at(simulated.cycles_of_site[i], model.kinds[i], time.limits.front()));
+        all += time.cost_of_site.back();
+    }
+    if (all == 0) time.cost_of_site.clear();
+    for (double& one : time.cost_of_site) one /= all;
+}
+
 // Measured divided by predicted times: about nine of ten of all natural launches (tests/natural) on
 // an H100 are within; no rate was fitted to half of them. On an H200 131 of 145 are.
 struct Hold {
@@ -268,6 +300,31 @@ Estimates estimates_of(const SimulatedLaunch& launch, const Machine& machine, Re
     return estimates_from(launch.time, launch.model.totals.sampled, *rates_of(machine), readings);
 }
 
+void add_cost(const SimulatedTime& time, const std::vector<std::uint32_t>& sites,
+              const Machine& machine, Point& point) {
+    const Limit limit = time.limits.front();
+    if (time.cost_of_site.empty()) {
+        point.predicted[Counter::cost_share] = Unavailable{keep_reason(
+            fmt::format("the kernel is limited by {}, not by its accesses", phrase_of(limit)))};
+        return;
+    }
+    double share = 0;
+    for (const std::uint32_t site : sites) share += time.cost_of_site[site];
+    share = std::min(share, 1.0);
+    point.predicted[Counter::cost_share] = share;
+    // As certain as what it is a share of.
+    const Hold hold = limit == Limit::latency ? times[static_cast<std::size_t>(limit)]
+                      : limit == Limit::dram  ? dram_reads
+                                              : read_sectors;
+    const double doubt = rates_of(machine)->cache_doubt;
+    const auto if_times = [&](double factor) {
+        return share * factor / (share * factor + 1 - share);
+    };
+    if (!point.estimates) point.estimates.emplace();
+    point.estimates->intervals.push_back({Counter::cost_share, if_times(std::pow(hold.low, doubt)),
+                                          if_times(std::pow(hold.high, doubt))});
+}
+
 SimulatedTime time_of(LaunchModel& model, const SimRates& rates) {
     L2Sizes sizes{.bytes = rates.l2_share * static_cast<double>(model.l2_bytes),
                   .most_dirty_bytes = rates.dirty_share * static_cast<double>(model.l2_bytes),
@@ -309,6 +366,7 @@ SimulatedTime time_of(LaunchModel& model, const SimRates& rates) {
     time.seconds = model.start_seconds + std::max(std::max(cycles, last) / rates.clock_hertz, line);
     set_limits(time, model.start_seconds, line,
                atomics >= stores ? Limit::atomics : Limit::same_line);
+    set_costs(time, model, simulated);
     return time;
 }
 

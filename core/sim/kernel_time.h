@@ -59,6 +59,8 @@ struct SimulatedTime {
     double seconds = 0;
     std::vector<SiteTraffic> dram_of_site;  // bytes of the launch
     std::vector<double> l1_hits_of_site;    // a share of the sectors that loads ask for
+    // Of the limiting unit's work, or of the time that warps wait; empty: no access's.
+    std::vector<double> cost_of_site;
     double l1_hit_sectors = 0, l2_read_requests = 0, l2_read_sectors = 0;
     double l2_write_requests = 0, l2_write_sectors = 0;
     double dram_read_bytes = 0, dram_write_bytes = 0;
@@ -91,6 +93,10 @@ struct SimulatedLaunch {
 std::optional<SimulatedLaunch> simulate_launch(const Code& code, const KernelLaunch& launch,
                                                const LaunchMemory& memory, const Machine& machine,
                                                L2Stream& stream, const LaunchTotals& totals);
+
+// Adds the cost of a line, that of its sites, to its point.
+void add_cost(const SimulatedTime& time, const std::vector<std::uint32_t>& sites,
+              const Machine& machine, Point& point);
 
 // Adds counters that `readings` lack: hits of L1, traffic, the duration.
 Estimates estimates_of(const SimulatedLaunch& launch, const Machine& machine, Readings& readings);

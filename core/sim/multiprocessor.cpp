@@ -73,7 +73,11 @@ struct RunningWarp {
     std::uint32_t scheduler = 0;
     double last_return = 0;  // loads return in order: who waits for one waits for those before it
     double ready = 0;        // since it waits for no load and no barrier
-    std::vector<double> back = {};  // by number of event
+    struct Return {
+        double at = 0;
+        std::uint32_t site = 0;
+    };
+    std::vector<Return> back = {};  // by number of event
 };
 struct RunningBlock {
     std::uint32_t warps = 0;    // that have not ended
@@ -90,6 +94,7 @@ class MultiprocessorRun {
         owed_.resize(traffic.size());
         result_.load_sectors.resize(traffic.size());
         result_.hit_sectors.resize(traffic.size());
+        result_.cycles_of_site.resize(traffic.size());
         for (auto* const counts : {&result_.read_requests, &result_.write_requests,
                                    &result_.write_sectors, &result_.stored_lines})
             counts->resize(traffic.size());
@@ -133,8 +138,9 @@ class MultiprocessorRun {
         if (warp.next == warp.events->events.size()) return end_warp(warp, now);
         const TraceEvent& event = warp.events->events[warp.next];
         if (event.waits_for != 0 && event.waits_for <= warp.back.size())
-            if (const double there = warp.back[event.waits_for - 1]; there > now + 0.5) {
+            if (const auto [there, site] = warp.back[event.waits_for - 1]; there > now + 0.5) {
                 warp.ready = there;
+                result_.cycles_of_site[site].waits += there - now;
                 queue_.emplace(there, number);
                 return;
             }
@@ -175,11 +181,18 @@ class MultiprocessorRun {
         ++warp.next;
         double back = issued;
         double going_on = issued;
+        const double l1 = l1_.busy, l2 = l2_.busy, dram = dram_.busy;
         access(event, issued, back, going_on);
+        if (event.unit != TraceUnit::none) {
+            SiteCycles& cycles = result_.cycles_of_site[event.site];
+            cycles.l1 += l1_.busy - l1;
+            cycles.l2 += l2_.busy - l2;
+            cycles.dram += dram_.busy - dram;
+        }
         if (event.unit == TraceUnit::load || event.unit == TraceUnit::atomic)
             back = warp.last_return = std::max(back, warp.last_return);
-        if (warp.back.size() <= event.number) warp.back.resize(event.number + 1, 0.0);
-        warp.back[event.number] = back;
+        if (warp.back.size() <= event.number) warp.back.resize(event.number + 1);
+        warp.back[event.number] = {back, event.site};
         queue_.emplace(going_on, number);
     }
     double issue(const RunningWarp& warp, const IssueCost& cost, double now) {

@@ -36,11 +36,18 @@ struct SiteTraffic {
 enum class SimUnit : std::uint8_t { blocks, issue, integer, special, doubles, l1, l2, dram };
 inline constexpr std::size_t sim_units = 8;
 
+// Cycles that the accesses of a site cause.
+struct SiteCycles {
+    double l1 = 0, l2 = 0, dram = 0;  // of the units
+    double waits = 0;                 // of warps, for what it loads
+};
+
 struct SimResult {
     double cycles = 0;         // until the last block ends
     std::vector<double> ends;  // of blocks
     std::array<double, sim_units> busy{};
     std::vector<double> load_sectors, hit_sectors;  // by site
+    std::vector<SiteCycles> cycles_of_site;
     // Lines, by site; of stores those that have left, and all.
     std::vector<double> read_requests, write_requests, write_sectors, stored_lines;
 };

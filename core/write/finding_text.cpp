@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "core/text/describe.h"
@@ -48,9 +49,12 @@ std::string finding_text(const LineFinding& finding, bool is_ascii) {
         if (finding.kernel_seconds) text += " of this kernel";
         if (finding.launches && *finding.launches != 1)
             text += fmt::format(" over {} launches", *finding.launches);
+        // The kernel may take longer than predicted; then more than the shown whole is saved.
         if (const auto& interval = finding.saves_interval_seconds)
-            text += fmt::format(" ({} to {})", number_text(interval->front(), style),
-                                number_text(interval->back(), style));
+            text += fmt::format(
+                " ({} to {})", number_text(interval->front(), style),
+                number_text(std::min(interval->back(), finding.kernel_seconds.value_or(HUGE_VAL)),
+                            style));
         text += '.';
     }
     return text;

@@ -98,6 +98,7 @@ constexpr std::array heading_rows{
     HeadingRow{Counter::duration_seconds, 16, true, {"time", "", "time"}},
     HeadingRow{Counter::bandwidth_bytes_per_second, 23, true, {"", "", "bandwidth"}},
     HeadingRow{Counter::bandwidth_share, 22, true, {"% of", "ceiling", "share of the ceiling"}},
+    HeadingRow{Counter::cost_share, 7, true, {"cost", "", "cost"}},
 };
 constexpr int importance_without_row = 45;
 
@@ -415,7 +416,9 @@ TableItems items_of(const ResultHead& head, const std::vector<Point>& points) {
     for (const CounterHeading& row : counter_headings())
         if (has(present, row.counter) &&
             !((all.are_merged || is_of_lines) && is_shared(row.counter)))
-            all.items.push_back({{row.counter}, "", &row.heading});
+            all.items.insert(
+                row.counter == Counter::cost_share ? all.items.begin() : all.items.end(),
+                TableItem{{row.counter}, "", &row.heading});
     return all;
 }
 

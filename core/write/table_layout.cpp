@@ -47,10 +47,10 @@ const std::string* text_of_kernel(const Point& point, const std::string& key, co
     return !is_kernel || text_of(value) != "all" ? nullptr : key == "line" ? &name : &nothing;
 }
 
-// A line of a kernel does one thing: counters of others have empty cells.
+// A line of a kernel does one thing, and a kernel has some kinds of access: counters of others have
+// empty cells.
 bool is_no_concern(const Point& point, const Reading& reading) {
-    return !is_present(reading) && find_value(point.parameters, "line") &&
-           find_value(point.parameters, "op");
+    return !is_present(reading) && find_value(point.parameters, "kernel");
 }
 
 std::string parameter_text(const Point& point, const std::string& key, bool ascii) {
@@ -150,11 +150,14 @@ class ColumnMaker {
     // accesses.
     std::vector<Candidate> descriptions_among(std::vector<LaidColumn>& columns) const {
         std::vector<Candidate> descriptions;
-        if (head_.sweep.pattern != "run") return descriptions;
+        const bool is_run = head_.sweep.pattern == "run";
+        if (!is_run && head_.sweep.pattern != "kernel") return descriptions;
+        const auto is_description = [&](const std::string& key) {
+            return is_run ? !key.empty() && std::ranges::find(identifying, key) == identifying.end()
+                          : key == "width_bytes";
+        };
         std::erase_if(columns, [&](LaidColumn& column) {
-            if (column.parameter.empty() ||
-                std::ranges::find(identifying, column.parameter) != identifying.end())
-                return false;
+            if (!is_description(column.parameter)) return false;
             Candidate candidate{nullptr, importance_of_description, {}, column.parameter};
             candidate.columns.push_back(std::move(column));
             descriptions.push_back(std::move(candidate));
@@ -163,8 +166,9 @@ class ColumnMaker {
         return descriptions;
     }
 
+    // That of a kernel above its lines is said with its time.
     bool has_limits() const {
-        return std::ranges::any_of(points_, [](const Point& point) {
+        return !is_of_lines_ && std::ranges::any_of(points_, [](const Point& point) {
             return point.estimates && !point.estimates->limits.empty();
         });
     }
@@ -183,8 +187,10 @@ class ColumnMaker {
                                  ? std::string()
                                  : std::string(limit_of(point))};
         };
+        // It tells kernels apart as their times do.
+        const int importance = head_.sweep.pattern == "kernel" ? 8 : has_measurements_ ? 38 : 19;
         return {nullptr,
-                has_measurements_ ? 38 : 19,
+                importance,
                 {column({.heading = {"limited", "by"}, .is_left_aligned = true}, cell)}};
     }
 
@@ -457,17 +463,12 @@ void add_facts(TableLayout& layout, const std::vector<Point>& points, const Tabl
     };
     for (const PlacedItem& one : layout.items)
         if (is_time(one)) add_facts_of(one, layout, points, style);
-    const bool says_time = !layout.facts.empty();
-    const auto add_limit = [&] {
-        if (layout.limit)
-            layout.facts.push_back({{}, fmt::format("limited by {}", phrase_of(*layout.limit))});
-    };
-    if (says_time) add_limit();
+    if (layout.limit)
+        layout.facts.push_back({{}, fmt::format("limited by {}", word_of(*layout.limit))});
     for (const auto& [key, value] : layout.constant_parameters)
         layout.facts.push_back({{}, fmt::format("{} {}", key, value_text(value, 60, style.ascii))});
     for (const PlacedItem& one : layout.items)
         if (!is_time(one)) add_facts_of(one, layout, points, style);
-    if (!says_time) add_limit();
 }
 
 }  // namespace
@@ -539,6 +540,11 @@ TableLayout layout_of(const ResultHead& head, const std::vector<Point>& points,
             layout.left_out_parameters.push_back(std::move(candidate.parameter));
         std::ranges::move(candidate.columns, std::back_inserter(layout.columns));
     }
+    // Of kernels the launch and its limit matter most; all else would take the line above.
+    if (head.sweep.pattern == "kernel" && !style.explains_all)
+        for (PlacedItem& item : layout.items)
+            if (item.place == Place::above && !item.facts.item.is(Counter::duration_seconds))
+                item.place = Place::left_out;
     add_facts(layout, points, style);
     return layout;
 }

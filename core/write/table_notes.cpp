@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/text/name_list.h"
+#include "core/text/utf8.h"
 #include "core/write/columns.h"
 #include "core/write/finding_text.h"
 #include "core/write/terminal_text.h"
@@ -115,7 +116,7 @@ void TableNotes::look_at(const TableLayout& layout) {
                 add_once(left_out_, {{}, std::string(key_of(counter))});
         if (facts.relation != Relation::none)
             add_once(there_, text_of(item));
-        else if (!explains_all_ && !shows_no_counter(layout))
+        else if (!explains_all_ && !shows_no_counter(layout) && !item.is(Counter::cost_share))
             add_once(never_there_, text_of(item));
     }
 }
@@ -123,6 +124,7 @@ void TableNotes::look_at(const TableLayout& layout) {
 void TableNotes::look_at(const TableLayout& layout, const Point& point, bool explains_all) {
     summary_.look_at(point);
     has_time_to_gain_ |= !uses_shared_memory_alone(point);
+    has_costs_ |= is_finite_number(point.predicted[Counter::cost_share]);
     look_at_passes(point.predicted);
     look_at_reads(point.predicted);
     if (point.measured) look_at_reads(*point.measured);
@@ -234,6 +236,16 @@ std::string TableNotes::aside(std::string_view begin, const std::vector<GroupedT
     return list_by_group(begin, texts, end, style_.explains_all ? 0 : style_.width);
 }
 
+// All of their names, or how many they are: some of them help nobody.
+std::string TableNotes::left_out_line() const {
+    const char* const how = style_.takes_columns ? " (--columns KEY,... or --json)"
+                                                 : " (coalprof report FILE --columns KEY,...)";
+    const std::string all = list_by_group("Left out: ", left_out_, how, 0);
+    const bool fits = style_.explains_all || style_.width == 0 || left_out_.size() == 1 ||
+                      terminal_columns(all) <= style_.width;
+    return fits ? all : fmt::format("Left out: {} counters{}", left_out_.size(), how);
+}
+
 // Notes about the table itself, a line each.
 std::vector<std::string> TableNotes::asides() const {
     std::vector<std::string> lines;
@@ -244,7 +256,6 @@ std::vector<std::string> TableNotes::asides() const {
     if (has_estimate_)
         lines.emplace_back(
             "~  an estimate: about nine of ten intervals (--json) held on H100 and H200");
-    if (timed_points_ == 1) lines.push_back(time_);
     if (is_start_alone_.value_or(false) && has_time_to_gain_)
         lines.push_back(
             fmt::format("Too short to time: the start of a launch takes longest. Try {}.",
@@ -257,10 +268,7 @@ std::vector<std::string> TableNotes::asides() const {
     std::erase_if(never_there, [&](const GroupedText& text) { return contains(there_, text); });
     if (!never_there.empty())
         lines.push_back(aside("n/a in every row: ", never_there, ". -v says why."));
-    if (!left_out_.empty())
-        lines.push_back(aside("Left out: ", left_out_,
-                              style_.takes_columns ? " (--columns KEY,... or --json)"
-                                                   : " (coalprof report FILE --columns KEY,...)"));
+    if (!left_out_.empty()) lines.push_back(left_out_line());
     if (!cross_axes_.empty() && style_.takes_columns)
         lines.push_back(fmt::format("--columns KEY shows one counter as {}.", cross_axes_));
     return lines;
@@ -300,6 +308,8 @@ std::vector<TableNote> TableNotes::notes(const ResultTail& tail) const {
         for (std::string& line : lines) notes.push_back({rank, std::move(line)});
     };
     using Rank = TableNote::Rank;
+    if (timed_points_ == 1)
+        add(Rank::verdict, {time_ + (has_costs_ ? "; cost: a line's share of it" : "")});
     add(Rank::plain, finding_lines(tail));
     add(Rank::verdict, verdicts(tail));
     add(Rank::aside, asides());

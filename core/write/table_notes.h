@@ -47,6 +47,7 @@ class TableNotes {
     void explain(const TableItem& item, const Readings& readings);
     std::vector<std::string> missing_lines() const;
     std::vector<std::string> verdicts(const ResultTail& tail) const;
+    std::string left_out_line() const;
     std::vector<std::string> asides() const;
     std::vector<std::string> finding_lines(const ResultTail& tail) const;
     std::vector<std::string> trouble(const ResultTail& tail) const;
@@ -70,6 +71,7 @@ class TableNotes {
     bool has_agreement_ = false;
     bool has_unmarked_ = false;  // columns that are only measured
     bool has_estimate_ = false;
+    bool has_costs_ = false;              // of lines
     bool has_wide_passes_ = false;        // of lanes so wide that several passes are no conflict
     bool shares_requests_ = false;        // fewer L1 hits and L2 reads than load sectors
     std::optional<bool> is_start_alone_;  // limit of the time of every point

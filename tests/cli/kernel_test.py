@@ -142,6 +142,18 @@ class Kernel(Case):
         self.assertEqual(["failure" in one for one in both], [False, True])
         self.assertIsNotNone(both[0]["predicted"]["duration_seconds"])
 
+    def test_a_fault_names_its_line_wherever_it_is_said(self):
+        body = ".loc 1 7 1\nmul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2; ld.global.u32 %r2, [%rd3];"
+        several = OfOneBody().kernel_of(body)
+        launch = "--grid", "2", "--arg", "p=u32[64]"
+        swept = self.check(harness.run("kernel", "-", "k", *launch, "--block", "64,128", "--best", "duration_seconds",
+                                       "--json", stdin=several), PARTIAL).json
+        self.assertEqual([one["point"] for one in swept["findings"]], ["k.cu:7 of k block=128"])
+        self.assertNotIn("duration_seconds", swept["verdicts"][0]["text"])
+        drawn = self.run_ok("explain", "kernel", "-", *launch, "--block", "128", "--line", "7", stdin=several).out_text
+        self.assertNotIn("Nothing to fix", drawn)
+        self.assertRegex(drawn, r"fix +Check the index")
+
     def test_counts_by_the_rules_of_any_machine(self):
         readings = {}
         for machine in ("c1060", "c2050", "h200"):
@@ -163,6 +175,11 @@ class Kernel(Case):
         self.assertEqual(names, ["scale<float, 4>", "scale<double, 3>"])
         self.run_ok("kernel", "-", "scale<float, 4>", *LAUNCH, stdin=two)
 
+    def test_compares_all_that_an_expression_fits(self):
+        ran = self.run_ok("kernel", NATURAL, "transpose_.*", "--grid", "256x256", "--block", "32x8", "--json")
+        self.assertEqual([one["parameters"]["kernel"] for one in ran.json["points"]],
+                         ["transpose_naive", "transpose_tile"])
+
     def test_finds_a_kernel_by_a_regular_expression(self):
         found = self.run_ok("kernel", NATURAL, "^saxpy4\\(.*float4", *SAXPY[1:], "--json").json
         self.assertEqual(found["points"][0]["parameters"]["kernel"], "saxpy4")
@@ -176,7 +193,7 @@ class Kernel(Case):
         table = self.run_ok("kernel", NATURAL, "transpose_tile", "--grid", "256x256", "--block", "32x8").out_text
         self.assertNotIn("n/a", table)
         load = next(line for line in table.splitlines() if "shared_load" in line)
-        self.assertRegex(load, r"t +4 +1$")  # one pass for each request
+        self.assertRegex(load, r" t +~0.00 +1$")  # of the cost and one pass for each request
 
     def test_calls_of_an_inlined_function_are_one_line(self):
         ptx = HEADER + ('.visible .entry k(.param .u64 p)\n{ .reg .b32 %r<4>; .reg .b64 %rd<4>;\nld.param.u64 %rd1, [p];\n'
@@ -207,6 +224,27 @@ class Kernel(Case):
         for key in ("load_sectors", "store_sectors"):
             self.assertEqual(sum(one["predicted"].get(key) or 0 for one in lines),
                              sum(one["predicted"].get(key) or 0 for one in warps))
+
+    def test_says_what_share_of_the_limit_each_line_causes(self):
+        def costs(name, *launch):
+            kernel, *lines = self.run_ok("kernel", NATURAL, name, *launch, "--json").json["points"]
+            return kernel["estimates"]["limits"], lines, [one["predicted"]["cost_share"] for one in lines]
+
+        limits, lines, shares = costs("transpose_naive", "--grid", "256x256", "--block", "32x8")
+        self.assertEqual(limits, ["l2"])
+        self.assertEqual([one["parameters"]["op"] for one in lines], ["store", "load"])
+        self.assertAlmostEqual(sum(shares), 1)
+        # 32 partial sectors a request cost more than the 4 whole ones that are loaded.
+        self.assertGreater(shares[0], 0.8)
+        low, high = lines[0]["estimates"]["cost_share"]
+        self.assertTrue(low < shares[0] < high <= 1)
+        # A warp reads a word of each of two rows of A, 4096 bytes apart and thus in one bank: two passes
+        # through L1. Of B it reads neighbours in one pass.
+        limits, lines, shares = costs("matmul_good", "--grid", "64x64", "--block", "16x16")
+        self.assertEqual(limits, ["l1"])
+        self.assertEqual([one["parameters"]["array"] for one in lines], ["arg0", "arg1", "arg2"])
+        for share, expected in zip(shares, (2 / 3, 1 / 3, 0)):
+            self.assertAlmostEqual(share, expected, 2)
 
     def test_draws_a_warp_of_a_line(self):
         document = self.run_ok("kernel", NATURAL, "column_pack", "--grid", "4", "--block", "256", "--json").json
@@ -291,6 +329,7 @@ class Kernel(Case):
                 self.assertIn(part, ran.err_text)
         several = self.refuse("kernel", NATURAL, "--grid", "1", "--block", "32")
         self.assertIn("several kernels", several.err_text)
+        self.assertIn(f"coalprof kernel {NATURAL} stencil7 stencil5 --grid", several.err_text)
         drawn = self.refuse("explain", "kernel", NATURAL, "grid_stride", "--block", "32")
         self.assertEqual(self.refuse("kernel", NATURAL, "grid_stride", "--block", "32").err_text, drawn.err_text)
 

@@ -116,6 +116,44 @@ TEST(Best, totals_of_different_work_say_so_and_which_is_best_for_each_byte) {
     EXPECT_THAT(verdict_of(8192, Counter::load_efficiency), Not(HasSubstr("per byte")));
 }
 
+Point kernel_point(const std::string& name, double seconds, Limit limit) {
+    Point point;
+    point.parameters = {{"kernel", name}};
+    point.predicted[Counter::duration_seconds] = seconds;
+    point.estimates =
+        Estimates{.intervals = {{Counter::duration_seconds, 0.9 * seconds, 1.1 * seconds}},
+                  .limits = {limit}};
+    return point;
+}
+
+// Of the counters of L1 the tile has a sixteenth of the requests and an eighth of the sectors; its
+// stores are few beside them, and L2 limits neither.
+TEST(Best, kernels_are_told_apart_by_the_counters_of_what_limits_the_slower_one) {
+    Point naive = kernel_point("naive", 3e-3, Limit::l1),
+          tiled = kernel_point("tiled", 2e-3, Limit::l1);
+    for (const auto& [counter, of_naive, of_tiled] :
+         {std::tuple{Counter::load_requests, 160'000, 10'000},
+          std::tuple{Counter::load_sectors, 320'000, 40'000},
+          std::tuple{Counter::store_requests, 10, 30},
+          std::tuple{Counter::l2_read_sectors, 900'000, 30'000}}) {
+        naive.predicted[counter] = static_cast<std::uint64_t>(of_naive);
+        tiled.predicted[counter] = static_cast<std::uint64_t>(of_tiled);
+    }
+    tiled.predicted[Counter::shared_load_wavefronts] = std::uint64_t{150'000};
+    const std::string same = best_of({naive, tiled}, Counter::duration_seconds).text;
+    EXPECT_THAT(same, HasSubstr("L1 limits both"));
+    for (const char* part :
+         {"0.0625 times the load requests", "0.125 times the load sectors", "150,000"})
+        EXPECT_THAT(same, HasSubstr(part));
+    EXPECT_THAT(same, Not(HasSubstr("L2 read")));
+    EXPECT_THAT(same, Not(HasSubstr("store")));
+    naive.estimates->limits = {Limit::l2};
+    const std::string others = best_of({naive, tiled}, Counter::duration_seconds).text;
+    EXPECT_THAT(others, HasSubstr("L2 limits naive, L1 tiled"));
+    EXPECT_THAT(others, HasSubstr("0.0333 times the L2 read sectors"));
+    EXPECT_THAT(best_of({naive, tiled}, Counter::load_sectors).text, Not(HasSubstr("limits")));
+}
+
 TEST(Best, a_counter_that_the_instructions_do_not_have_is_refused) {
     Collected collected;
     BestSink best(collected, Counter::shared_load_wavefronts);
@@ -182,18 +220,6 @@ TEST(Best, a_verdict_that_a_result_has_is_not_given_twice) {
     ASSERT_EQ(saved.verdicts.size(), 1u);
     best.finish(saved);
     EXPECT_EQ(collected.tail.verdicts.size(), 1u);
-}
-
-TEST(Best, kernels_that_times_do_not_tell_apart_are_told_apart_by_sectors) {
-    Point scalar = estimated({{"kernel", "scalar"}, {"grid", "4"}}, 1e-5, 2e-5, 3e-5);
-    Point vector = estimated({{"kernel", "vector"}, {"grid", "128"}}, 1e-5, 2.1e-5, 3e-5);
-    scalar.predicted[Counter::load_sectors] = std::uint64_t{6000};
-    vector.predicted[Counter::load_sectors] = std::uint64_t{1500};
-    EXPECT_THAT(best_of({scalar, vector}, Counter::duration_seconds).text,
-                HasSubstr("fewest sectors: vector, 1,500; scalar 4 times as many"));
-    Point slow = estimated({{"kernel", "vector"}, {"grid", "128"}}, 8e-5, 9e-5, 1e-4);
-    slow.predicted[Counter::load_sectors] = std::uint64_t{1500};
-    EXPECT_THAT(best_of({scalar, slow}, Counter::duration_seconds).text, Not(HasSubstr("sectors")));
 }
 
 TEST(Best, combinations_that_lack_a_number_are_not_ranked) {

@@ -166,14 +166,6 @@ TEST(LineFindings, of_shared_memory_are_bank_conflicts) {
     EXPECT_EQ(report_lines({line}, costs)[0].saves_seconds, 1.0);
 }
 
-// Each lane has a sector of its own from 8 elements on, however far the next one is.
-TEST(LineFindings, name_no_larger_stride_than_explains_them) {
-    const auto reports = report_lines({line_of("a", 1, 320, 40, warp_of(1 << 20))}, {});
-    const auto finding = only_finding(reports);
-    ASSERT_TRUE(finding);
-    EXPECT_EQ(finding->like, "stride --at 4096 --type f32");
-}
-
 // What a misaligned warp takes too much its neighbour may have brought; a warp that wastes nothing
 // cannot stand for those that do.
 TEST(LineFindings, save_what_is_sure_and_show_a_warp_that_wastes) {

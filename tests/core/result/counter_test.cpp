@@ -41,7 +41,7 @@ TEST(Counter, ratios_and_rates_are_real_and_totals_are_integers) {
         const bool is_real = row.key.find("_per_") != std::string_view::npos ||
                              row.key.ends_with("_efficiency") || row.key.ends_with("_excess") ||
                              row.key.ends_with("_conflict_degree") ||
-                             row.key == "duration_seconds" || row.key == "bandwidth_share";
+                             row.key == "duration_seconds" || row.key.ends_with("_share");
         EXPECT_EQ(row.is_integer, !is_real) << row.key;
     }
 }

@@ -338,7 +338,7 @@ TEST(Table, an_estimate_is_marked_and_has_three_digits) {
     EXPECT_THAT(table, HasSubstr("~4,250\n"));
     EXPECT_THAT(table, HasSubstr("~1,420\n"));
     EXPECT_THAT(table, HasSubstr("~  an estimate"));
-    EXPECT_THAT(table, HasSubstr("limited by device memory"));
+    EXPECT_THAT(table, HasSubstr("limited by DRAM"));
     const std::string card = table_of({points[0]}, {.width = 80});
     EXPECT_THAT(card, HasSubstr("~4,250 GB/s"));
     EXPECT_THAT(card, HasSubstr("~  an estimate"));
