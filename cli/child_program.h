@@ -1,4 +1,4 @@
-// Runs a program with our streams, and passes signals on to it.
+// Runs a program with our streams, and passes signals on to it; a folder for its files.
 #pragma once
 
 #include <string>
@@ -18,5 +18,20 @@ using Variables = std::vector<std::pair<std::string, std::string>>;
 // them to the program as well. `output`: the file for its standard output; empty: ours.
 int run_program(const std::vector<std::string>& words, const Variables& added,
                 const std::string& output = {});
+
+// A new folder for files of this run alone, in $TMPDIR or the usual place of temporary files;
+// removed with this object, or when the process is ended at once. Throws Error where none can be
+// made.
+class WorkFolder {
+ public:
+    WorkFolder();
+    ~WorkFolder();
+    WorkFolder(const WorkFolder&) = delete;
+    WorkFolder& operator=(const WorkFolder&) = delete;
+    const std::string& path() const { return path_; }  // absolute
+
+ private:
+    std::string path_;
+};
 
 }  // namespace coalprof

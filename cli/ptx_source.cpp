@@ -17,7 +17,6 @@
 #include "core/text/error.h"
 #include "core/text/files_in_use.h"
 #include "core/text/number.h"
-#include "core/text/work_folder.h"
 
 #ifdef COALPROF_HAS_CUDA
 #include "cupti/attach/ptx_image.h"

@@ -28,11 +28,9 @@
 #include "core/text/files_in_use.h"
 #include "core/text/number.h"
 #include "core/text/symbol.h"
-#include "core/text/work_folder.h"
 #include "core/write/output_file.h"
 #ifdef COALPROF_HAS_CUDA
 #include "cli/trace_folder.h"
-#include "cupti/attach/choice.h"
 #include "cupti/attach/frameworks.h"
 #include "cupti/attach/nvtx_ranges.h"
 #include "cupti/attach/orders.h"

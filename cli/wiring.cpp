@@ -12,7 +12,7 @@
 
 #ifdef COALPROF_HAS_CUDA
 #include "cupti/collector.h"
-#include "cupti/counter_set.h"
+#include "cupti/metric_table.h"
 #include "kernels/launcher.h"
 #endif
 

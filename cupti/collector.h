@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "core/device/device.h"
-#include "cupti/counter_set.h"
 #include "cupti/host.h"
 #include "cupti/metric_table.h"
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "cupti/counter_set.h"
 #include "cupti/cupti_api.h"
 #include "cupti/host.h"
+#include "cupti/metric_table.h"
 
 namespace coalprof {
 

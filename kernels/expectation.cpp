@@ -6,12 +6,13 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <memory>
 #include <vector>
 
+#include "core/runtime/parallel.h"
 #include "kernels/source/values.h"
 
 namespace coalprof {
-
 namespace {
 
 using Element = std::array<Word, 4>;  // in words; a narrow element uses the first ones
@@ -211,6 +212,40 @@ std::optional<WrongElement> find_wrong_element(const Program& program, const Pro
         .element = wrong->element,
         .expected = expected_text(program, shape, state, wrong->element, wrong->hits),
         .found = hexadecimal(found.subspan(wrong->element * bytes, bytes))};
+}
+
+namespace {
+
+constexpr unsigned most_checks = 4;  // with 16 MiB of arrays each at most
+
+}  // namespace
+
+// One of the threads is left to the one that enqueues launches: any delay of it could be taken for
+// time of the GPU.
+HostChecks::HostChecks(unsigned threads) : slots_(std::clamp(threads, 2u, most_checks + 1) - 1) {}
+
+std::span<std::byte> HostChecks::room(std::uint64_t bytes) {
+    current_ = (current_ + 1) % slots_.size();
+    Slot& slot = slots_[current_];
+    slot.wait();
+    if (slot.bytes.size() < bytes) slot.bytes.resize(bytes);
+    return std::span(slot.bytes).first(bytes);
+}
+
+std::shared_future<void> HostChecks::start(std::function<void()> compare) {
+    // Begun by an idle thread, one of those that predict as well: more threads would keep the
+    // launching one from running. Else the thread that waits for it does it.
+    const auto answer = std::make_shared<Answer<bool>>([compare = std::move(compare)] {
+        compare();
+        return true;
+    });
+    slots_[current_].check =
+        std::async(std::launch::deferred, [answer] { static_cast<void>(answer->get()); }).share();
+    return slots_[current_].check;
+}
+
+void HostChecks::finish() const {
+    for (const Slot& slot : slots_) slot.wait();
 }
 
 }  // namespace coalprof

@@ -12,8 +12,8 @@
 #include "core/device/device.h"
 #include "kernels/arena.h"
 #include "kernels/compiler.h"
+#include "kernels/expectation.h"
 #include "kernels/gpu.h"
-#include "kernels/host_checks.h"
 #include "kernels/kernel.h"
 #include "kernels/timing.h"
 

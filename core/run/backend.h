@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/result/result.h"
-#include "core/sweep/point_source.h"
+#include "core/sweep/swept_points.h"
 
 namespace coalprof {
 

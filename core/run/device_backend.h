@@ -16,6 +16,7 @@
 
 #include "core/device/device.h"
 #include "core/pattern/access_set.h"
+#include "core/result/reading.h"
 #include "core/run/backend.h"
 #include "core/run/device_ceilings.h"
 #include "core/runtime/parallel.h"
@@ -116,5 +117,25 @@ class DeviceBackend : public Backend {
 
 // The facts of the measured GPU, as results have them.
 MeasuredDevice describe_device(const DeviceFacts& facts);
+
+// From a GPU's readings to a point's counters: selects those of the point and subtracts those that
+// a kernel has without its accesses.
+
+// Points of a sweep that take different paths are asked for the counters of all: those of loads
+// that it does not make are not a launch's own.
+bool concerns(Counter counter, AccessSet accesses);
+
+// Copies to `into` those counters of `from` that concern a launch with these accesses.
+void merge(const Readings& from, AccessSet accesses, Readings& into);
+
+// Marks those of `wanted` that concern a launch and are absent.
+void set_missing(const std::vector<Counter>& wanted, AccessSet accesses, std::string_view reason,
+                 Readings& measured);
+
+// Constant memory also holds the parameters of kernels: loads of them must be subtracted.
+bool counts_constants(AccessSet accesses, const std::vector<Counter>& wanted);
+
+// Subtracts the counts of the kernel that jumps over its accesses to constant memory.
+void take_off_constants(const Readings& without, Readings& measured);
 
 }  // namespace coalprof

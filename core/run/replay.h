@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/result/result.h"
-#include "core/sweep/point_source.h"
+#include "core/sweep/swept_points.h"
 
 namespace coalprof {
 

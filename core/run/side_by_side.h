@@ -15,7 +15,7 @@
 
 #include "core/result/result.h"
 #include "core/run/backend.h"
-#include "core/sweep/point_source.h"
+#include "core/sweep/swept_points.h"
 
 namespace coalprof {
 

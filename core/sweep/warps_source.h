@@ -12,7 +12,7 @@
 #include "core/access/warps_file.h"
 #include "core/pattern/program.h"
 #include "core/result/result.h"
-#include "core/sweep/point_source.h"
+#include "core/sweep/swept_points.h"
 #include "core/text/byte_source.h"
 
 namespace coalprof {

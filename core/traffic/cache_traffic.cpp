@@ -179,7 +179,7 @@ double joined_loads(const Replayed& replayed, const LaunchOrder& order, const Lo
 // L1 keeps answers all that wait for it at once, most of all where all of them start by waiting for
 // device memory; wide elements are stored in several passes. Among the others, warps that shared
 // lines with neighbours store soon after them, and so do warps that store to the same sectors.
-double joined_stores(const Replayed& replayed, const LaunchOrder& order, const Loading& loading) {
+double merged_stores(const Replayed& replayed, const LaunchOrder& order, const Loading& loading) {
     const ReplayedKind& stores = replayed.stores;
     if (stores.line_again == 0) return 0;
     const double block = std::log2(order.block / 256.0);
@@ -211,9 +211,9 @@ LeavingShare leaving_of(const Replayed& replayed, const LaunchOrder& order,
     const ReplayedKind& stores = replayed.stores;
     if (replayed.loads.sectors == 0 || replayed.gathered_lines > 0 || replayed.stores_same_lines)
         return replayed.leaving;
-    const double joined = joined_stores(replayed, order, loading);
-    const LeavingShare apart{1 - joined * share(stores.line_again, stores.requests),
-                             1 - joined * share(stores.sector_again, stores.sectors)};
+    const double merged = merged_stores(replayed, order, loading);
+    const LeavingShare apart{1 - merged * share(stores.line_again, stores.requests),
+                             1 - merged * share(stores.sector_again, stores.sectors)};
     if (!replayed.few_stored) return apart;
     // Blocks that start together find no waiting ones.
     return {std::lerp(replayed.leaving.requests, apart.requests, replayed.started_together),

@@ -142,12 +142,12 @@ class Merging {
     static constexpr std::uint64_t nowhere = ~std::uint64_t{0};
 
     void leave(const LineTouched& touched) {
-        const bool joins = touched.line == line_;
+        const bool merges = touched.line == line_;
         made_.requests += 1;
         made_.sectors += std::popcount(touched.sectors);
-        left_.requests += joins ? 0 : 1;
-        left_.sectors += std::popcount(joins ? touched.sectors & ~sectors_ : touched.sectors);
-        sectors_ = joins ? sectors_ | touched.sectors : touched.sectors;
+        left_.requests += merges ? 0 : 1;
+        left_.sectors += std::popcount(merges ? touched.sectors & ~sectors_ : touched.sectors);
+        sectors_ = merges ? sectors_ | touched.sectors : touched.sectors;
         line_ = touched.line;
     }
 
@@ -206,12 +206,12 @@ double lines_of_pass(const Group& group, const Replayed& replayed) {
 LeavingShare leaving_when_piled_up(const Replayed& replayed) {
     const ReplayedKind& stores = replayed.stores;
     // Stores of 32 warps to the same 5 lines leave as an eighth of their requests (H100).
-    constexpr double joined = 0.99;
+    constexpr double merged = 0.99;
     const double requests =
-        std::max(replayed.least_leaving, 1 - joined * stores.line_again / stores.requests);
+        std::max(replayed.least_leaving, 1 - merged * stores.line_again / stores.requests);
     const double sectors =
         requests * stores.requests * stores.sectors_of_request() / stores.sectors;
-    return {requests, std::clamp(sectors, 1 - joined * stores.sector_again / stores.sectors, 1.0)};
+    return {requests, std::clamp(sectors, 1 - merged * stores.sector_again / stores.sectors, 1.0)};
 }
 
 LeavingShare leaving_of_stores(const Program& program, const LaunchOrder& order,

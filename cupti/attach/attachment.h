@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "core/program/trace.h"
-#include "cupti/attach/choice.h"
 #include "cupti/attach/instruction_counter.h"
 #include "cupti/attach/kernel_times.h"
 #include "cupti/attach/launch_counter.h"

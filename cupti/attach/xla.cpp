@@ -15,7 +15,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "cupti/attach/stand_in.h"
+#include "cupti/attach/frameworks.h"
 
 namespace coalprof {
 namespace {

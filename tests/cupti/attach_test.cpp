@@ -9,9 +9,9 @@
 #include <thread>
 
 #include "core/text/symbol.h"
-#include "cupti/attach/choice.h"
 #include "cupti/attach/launch_counter.h"
 #include "cupti/attach/launch_turn.h"
+#include "cupti/attach/orders.h"
 #include "cupti/collector.h"
 #include "cupti/fake_cupti.h"
 

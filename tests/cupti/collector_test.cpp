@@ -11,9 +11,9 @@
 #include <thread>
 
 #include "core/result/reading.h"
-#include "cupti/counter_set.h"
 #include "cupti/failures.h"
 #include "cupti/fake_cupti.h"
+#include "cupti/metric_table.h"
 
 namespace coalprof {
 namespace {

@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "core/text/error.h"
-#include "cupti/attach/choice.h"
+#include "cupti/attach/orders.h"
 
 namespace coalprof {
 namespace {

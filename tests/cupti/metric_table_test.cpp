@@ -9,7 +9,6 @@
 #include <iostream>
 #include <set>
 
-#include "cupti/counter_set.h"
 #include "cupti/host.h"
 #include "cupti/real_cupti.h"
 

@@ -8,7 +8,6 @@
 #include <array>
 #include <thread>
 
-#include "cupti/attach/choice.h"
 #include "cupti/attach/nvtx_ranges.h"
 #include "cupti/attach/orders.h"
 

@@ -17,7 +17,7 @@
 #include "core/formula/twins.h"
 #include "core/run/runs.h"
 #include "core/text/range.h"
-#include "cupti/counter_set.h"
+#include "cupti/metric_table.h"
 #include "gpu/on_gpu.h"
 #include "kernels/compiler.h"
 #include "kernels/nvrtc_here.h"

@@ -20,9 +20,9 @@
 
 #include "core/count/predict.h"
 #include "core/run/agreement.h"
-#include "core/run/device_counters.h"
+#include "core/run/device_backend.h"
 #include "core/traffic/estimate.h"
-#include "cupti/counter_set.h"
+#include "cupti/metric_table.h"
 #include "gpu/on_gpu.h"
 #include "gpu/random_grids.h"
 #include "kernels/compose.h"

@@ -11,7 +11,7 @@
 #include "core/judge/verify.h"
 #include "core/pattern/catalog.h"
 #include "core/run/runs.h"
-#include "cupti/counter_set.h"
+#include "cupti/metric_table.h"
 #include "gpu/on_gpu.h"
 #include "kernels/plans.h"
 

@@ -14,7 +14,7 @@
 
 #include "core/formula/formula.h"
 #include "core/formula/random_formula.h"
-#include "core/sweep/point_source.h"
+#include "core/sweep/swept_points.h"
 #include "core/text/error.h"
 
 namespace coalprof::testing {

@@ -1,11 +1,11 @@
-#include "kernels/host_checks.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <chrono>
 #include <stdexcept>
 #include <thread>
+
+#include "kernels/expectation.h"
 
 namespace coalprof {
 namespace {

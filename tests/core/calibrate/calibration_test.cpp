@@ -12,6 +12,7 @@
 #include "core/count/predict.h"
 #include "core/machine/machine_file.h"
 #include "core/result/document.h"
+#include "core/text/refusal.h"
 #include "core/traffic/duration.h"
 #include "core/traffic/launch_work.h"
 #include "core/write/list_json.h"
@@ -441,12 +442,8 @@ TEST_F(MachineFile, that_is_none_is_refused_with_what_is_wrong) {
              {head + R"({"kind":"rate","name":"overlap"})" + tail, "overlap"},
              {head + R"({"kind":"rate","value":1})" + tail, "name"},
          }) {
-        try {
-            machine_named(write(text));
-            ADD_FAILURE() << text;
-        } catch (const UsageError& error) {
-            EXPECT_THAT(error.what(), HasSubstr(word)) << text;
-        }
+        const UsageError error = usage_error_of([&] { machine_named(write(text)); });
+        EXPECT_THAT(error.what(), HasSubstr(word)) << text;
     }
     for (const std::string cc : {"9", ".0", "x", "9.0.0", "2.0", "9.x", "99999999999999999999.0"}) {
         const std::string text = head + tail;

@@ -6,6 +6,7 @@
 
 #include "core/explain/cases.h"
 #include "core/explain/drawing.h"
+#include "core/text/refusal.h"
 
 namespace coalprof {
 namespace {
@@ -65,12 +66,9 @@ TEST(Explanation, counts_warps_as_blocks_are_cut) {
 
 TEST(Explanation, refuses_a_warp_that_is_not_there_and_names_how_many_are) {
     const Plan plan = plan_of("offset", 0, Op::load, ElementType::f32);
-    try {
-        explanation_of(plan, new_machine(), 512);  // 64 KiB of floats are 16384 threads, 512 warps
-        FAIL() << "no error";
-    } catch (const UsageError& error) {
-        EXPECT_STREQ(error.what(), "--warp 512: the launch has 512 warps, counted from 0");
-    }
+    // 64 KiB of floats are 16384 threads, 512 warps.
+    EXPECT_STREQ(usage_error_of([&] { explanation_of(plan, new_machine(), 512); }).what(),
+                 "--warp 512: the launch has 512 warps, counted from 0");
 }
 
 // A byte offset of 3: of four warps of 32 bytes one lies across two lines.

@@ -19,6 +19,7 @@
 #include "core/pattern/catalog.h"
 #include "core/text/error.h"
 #include "core/text/range.h"
+#include "core/text/refusal.h"
 #include "fewer_cases.h"
 
 namespace coalprof {
@@ -155,13 +156,9 @@ TEST(FormulaProgram, takes_its_threads_from_the_grid) {
     EXPECT_EQ(settled_shape(launch.shape, ElementType::f64).size_bytes, 42u * 256 * 8);
     launch.shape.size_text = "1MiB";
     launch.shape.size_bytes = 1 << 20;
-    try {
-        program_of("i", launch);
-        FAIL();
-    } catch (const UsageError& error) {
-        EXPECT_THAT(error.what(), HasSubstr("10752 elements"));  // 42 * 256
-        EXPECT_THAT(error.what(), HasSubstr("262144"));          // 1 MiB of f32
-    }
+    const UsageError error = usage_error_of([&] { program_of("i", launch); });
+    EXPECT_THAT(error.what(), HasSubstr("10752 elements"));  // 42 * 256
+    EXPECT_THAT(error.what(), HasSubstr("262144"));          // 1 MiB of f32
     launch.shape.size_bytes = 42 * 256 * 4;
     EXPECT_NO_THROW(program_of("i", launch));
 }
@@ -178,14 +175,10 @@ class FailingLaunch : public ::testing::TestWithParam<Failing> {};
 
 TEST_P(FailingLaunch, names_the_first_thread_and_the_place) {
     const Failing& failing = GetParam();
-    try {
-        program_of(failing.text);
-        FAIL() << "accepted: " << failing.text;
-    } catch (const UsageError& error) {
-        EXPECT_EQ(error.caret(), failing.caret);
-        EXPECT_THAT(error.what(), HasSubstr(failing.sentence));
-        EXPECT_THAT(error.hint(), HasSubstr(failing.hint));
-    }
+    const UsageError error = usage_error_of([&] { program_of(failing.text); });
+    EXPECT_EQ(error.caret(), failing.caret);
+    EXPECT_THAT(error.what(), HasSubstr(failing.sentence));
+    EXPECT_THAT(error.hint(), HasSubstr(failing.hint));
 }
 
 const Failing failing_launches[] = {
@@ -239,22 +232,13 @@ TEST(FormulaProgram, checks_repeating_formulas_of_2_to_the_40_threads_by_their_p
     EXPECT_EQ(program_of("(i % 1024)*1000 + i / 1024 % 1000", launch).arrays[0].elements,
               1023u * 1000 + 999 + 1);
     EXPECT_EQ(program_of("n - 1 - i if lane < 7", launch).arrays[0].elements, 1ull << 40);
-    try {
-        program_of("1000000000000 - i", launch);
-        FAIL();
-    } catch (const UsageError& error) {
-        EXPECT_THAT(error.what(), HasSubstr("first in thread 1000000000001 "));
-    }
+    const UsageError error = usage_error_of([&] { program_of("1000000000000 - i", launch); });
+    EXPECT_THAT(error.what(), HasSubstr("first in thread 1000000000001 "));
 }
 
 TEST(FormulaProgram, refuses_shapes_types_and_ops_that_do_not_fit) {
     const auto sentence_of = [](const std::string& text, const FormulaLaunch& launch) {
-        try {
-            program_of(text, launch);
-            return std::string("accepted");
-        } catch (const UsageError& error) {
-            return std::string(error.what());
-        }
+        return std::string(usage_error_of([&] { program_of(text, launch); }).what());
     };
     Launch launch;
     launch.shape.block = 0;
@@ -268,7 +252,7 @@ TEST(FormulaProgram, refuses_shapes_types_and_ops_that_do_not_fit) {
     EXPECT_THAT(sentence_of("i", Launch().with_size(~0ull)), HasSubstr("more than 2^48 threads"));
     launch = Launch();
     launch.shape.per_thread = 129;  // i + 1: three nodes; 16 nodes have 128 times 16
-    EXPECT_EQ(sentence_of("i + 1", launch), "accepted");
+    EXPECT_EQ(sentence_of("i + 1", launch), "(accepted)");
     EXPECT_THAT(sentence_of("((((((((i^1)^2)^3)^4)^5)^6)^7) & 8)", launch),
                 HasSubstr("up to 120 elements a thread"));
     launch = Launch();

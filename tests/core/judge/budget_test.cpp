@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "core/text/error.h"
+#include "core/text/refusal.h"
 #include "core/write/temporary_folder.h"
 
 namespace coalprof {
@@ -17,12 +18,7 @@ using ::testing::HasSubstr;
 using Kind = GateFinding::Kind;
 
 std::string budget_refusal(const std::string& text) {
-    try {
-        parse_budget(text);
-        return "accepted";
-    } catch (const UsageError& error) {
-        return error.what();
-    }
+    return std::string(usage_error_of([&] { parse_budget(text); }).what());
 }
 
 Point point_with(NamedValues parameters, std::uint64_t sectors) {
@@ -250,7 +246,7 @@ TEST(Budget, has_the_limit_that_its_unit_says) {
 
 // A ratio of 1 is whole; more than that was meant in per cent.
 TEST(Budget, of_a_ratio_goes_up_to_1) {
-    EXPECT_EQ(budget_refusal("load_efficiency >= 1"), "accepted");
+    EXPECT_EQ(budget_refusal("load_efficiency >= 1"), "(accepted)");
     EXPECT_THAT(budget_refusal("load_efficiency >= 1.01"), HasSubstr("%"));
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/text/error.h"
+#include "core/text/refusal.h"
 
 namespace coalprof {
 namespace {
@@ -47,13 +48,9 @@ TEST(Dimensions, of_blocks_are_refused_where_no_gpu_takes_them) {
                                             {"16*16", 2, "'x'"},
                                             {"99999999999999999999", 0, "1 to 1024"},
                                             {"16x99999999999999999999", 3, "1 to 1024"}}) {
-        try {
-            parse_block(text);
-            ADD_FAILURE() << text;
-        } catch (const UsageError& error) {
-            EXPECT_EQ(error.caret(), caret) << text;
-            EXPECT_THAT(error.what(), HasSubstr(fact)) << text;
-        }
+        const UsageError error = usage_error_of([&] { parse_block(text); });
+        EXPECT_EQ(error.caret(), caret) << text;
+        EXPECT_THAT(error.what(), HasSubstr(fact)) << text;
     }
 }
 
@@ -63,13 +60,9 @@ TEST(Dimensions, of_grids_are_refused_with_both_numbers) {
                                             {"1x1x65536", 4, "along z, not 65536"},
                                             {"64x0", 3, "not 0"},
                                             {"-1", 0, "number"}}) {
-        try {
-            parse_grid(text);
-            ADD_FAILURE() << text;
-        } catch (const UsageError& error) {
-            EXPECT_EQ(error.caret(), caret) << text;
-            EXPECT_THAT(error.what(), HasSubstr(fact)) << text;
-        }
+        const UsageError error = usage_error_of([&] { parse_grid(text); });
+        EXPECT_EQ(error.caret(), caret) << text;
+        EXPECT_THAT(error.what(), HasSubstr(fact)) << text;
     }
 }
 

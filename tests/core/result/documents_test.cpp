@@ -10,6 +10,7 @@
 #include "core/result/document.h"
 #include "core/result/result_reader.h"
 #include "core/text/error.h"
+#include "core/text/refusal.h"
 #include "core/write/formats.h"
 #include "core/write/list_json.h"
 #include "core/write/synthetic.h"
@@ -102,20 +103,15 @@ TEST(Documents, with_an_interval_that_is_none_are_not_taken_for_whole) {
 }
 
 TEST(Documents, that_lack_what_they_must_have_are_refused_with_the_place) {
-    const auto refusal = [](const std::string& text) -> std::string {
-        try {
-            written_again(text);
-        } catch (const UsageError& error) {
-            return error.what();
-        }
-        return {};
+    const auto refused = [](const std::string& text) -> std::string {
+        return usage_error_of([&] { written_again(text); }).what();
     };
     const std::string whole = list_as_json(origin(), {.key = "machines", .rows = {}});
     std::string without_time = whole;
     without_time.replace(without_time.find("\"time\"") + 1, 1, "X");
-    EXPECT_THAT(refusal(without_time), HasSubstr("time is missing"));
-    EXPECT_THAT(refusal(whole.substr(0, whole.size() / 2)), HasSubstr("it was cut"));
-    EXPECT_THAT(refusal("{\"schema\":\"coalprof/2\"}"), HasSubstr("newer"));
+    EXPECT_THAT(refused(without_time), HasSubstr("time is missing"));
+    EXPECT_THAT(refused(whole.substr(0, whole.size() / 2)), HasSubstr("it was cut"));
+    EXPECT_THAT(refused("{\"schema\":\"coalprof/2\"}"), HasSubstr("newer"));
 }
 
 }  // namespace

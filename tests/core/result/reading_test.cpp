@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <string>
 #include <thread>
 #include <vector>
@@ -133,6 +135,15 @@ TEST(Status, has_the_names_of_the_result_file) {
     EXPECT_EQ(name_of(Status::complete), "complete");
     EXPECT_EQ(name_of(Status::partial), "partial");
     EXPECT_EQ(name_of(Status::interrupted), "interrupted");
+}
+
+TEST(Limit, is_found_by_its_name) {
+    for (std::size_t i = 0; i < limit_count; ++i) {
+        const auto limit = static_cast<Limit>(i);
+        EXPECT_EQ(find_limit(name_of(limit)), limit);
+        EXPECT_FALSE(phrase_of(limit).empty());
+    }
+    EXPECT_FALSE(find_limit("speed"));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/text/error.h"
+#include "core/text/refusal.h"
 #include "core/write/synthetic.h"
 #include "stream_sink.h"
 
@@ -299,12 +300,7 @@ TEST(SavedResult, leaves_out_a_point_that_makes_no_sense_and_says_where) {
 }
 
 std::string refusal_of(const std::string& text) {
-    try {
-        read(text);
-    } catch (const UsageError& error) {
-        return error.what();
-    }
-    return "";
+    return usage_error_of([&] { read(text); }).what();
 }
 
 TEST(SavedResult, is_refused_before_it_begins_where_it_is_none) {

@@ -10,6 +10,7 @@
 #include "core/formula/formula_file.h"
 #include "core/sweep/all_points.h"
 #include "core/text/error.h"
+#include "core/text/refusal.h"
 
 namespace coalprof {
 namespace {
@@ -39,12 +40,7 @@ std::vector<std::string> names_of(const std::vector<PlannedPoint>& points) {
 }
 
 std::string refusal_of(const FormulaSweep& sweep) {
-    try {
-        FormulaPoints({sweep}).check();
-        return "accepted";
-    } catch (const UsageError& error) {
-        return error.what();
-    }
+    return std::string(usage_error_of([&] { FormulaPoints({sweep}).check(); }).what());
 }
 
 TEST(FormulaSweep, has_a_point_for_every_cell_of_its_grid) {

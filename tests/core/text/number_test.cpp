@@ -1,5 +1,6 @@
 #include "core/text/number.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "core/text/refusal.h"
@@ -64,6 +65,98 @@ TEST(Number, an_option_that_is_no_integer_is_shown_where) {
               "  ^\n");
     EXPECT_EQ(refusal([] { parse_integer("", "--block", 1); }),
               "coalprof: --block: expected an integer from 1 up\n");
+}
+
+using testing::HasSubstr;
+
+std::uint64_t bytes(std::string_view text) { return parse_size_bytes(text, "--size"); }
+
+std::string refused_size(std::string_view text) {
+    return refusal([text] { static_cast<void>(bytes(text)); });
+}
+
+TEST(Size, a_plain_number_is_bytes) {
+    EXPECT_EQ(bytes("65536"), 65536u);
+    EXPECT_EQ(bytes("512B"), 512u);
+    EXPECT_EQ(bytes("1"), 1u);
+    EXPECT_EQ(bytes("18446744073709551615"), largest_integer);
+}
+
+TEST(Size, binary_units_are_powers_of_1024_and_decimal_units_of_1000) {
+    EXPECT_EQ(bytes("64KiB"), 65536u);
+    EXPECT_EQ(bytes("4MiB"), 4194304u);
+    EXPECT_EQ(bytes("1GiB"), 1073741824u);
+    EXPECT_EQ(bytes("2TiB"), 2199023255552u);
+    EXPECT_EQ(bytes("1kB"), 1000u);
+    EXPECT_EQ(bytes("3MB"), 3000000u);
+    EXPECT_EQ(bytes("1GB"), 1000000000u);
+    EXPECT_EQ(bytes("7TB"), 7000000000000u);
+}
+
+TEST(Size, a_fraction_that_is_whole_bytes_is_taken_exactly) {
+    EXPECT_EQ(bytes("1.5GiB"), 1610612736u);
+    EXPECT_EQ(bytes("0.5KiB"), 512u);
+    EXPECT_EQ(bytes("0.25kB"), 250u);
+    EXPECT_EQ(bytes("1.500000000000000000000000000kB"), 1500u);  // zeros at the end say nothing
+    EXPECT_EQ(bytes("2.0"), 2u);
+    // 1/1024 has ten decimals: one byte.
+    EXPECT_EQ(bytes("0.0009765625KiB"), 1u);
+    // Beyond what a double holds: 16777215.999999999999 TB = 16777215999999999999 bytes.
+    EXPECT_EQ(bytes("16777215.999999999999TB"), 16777215999999999999u);
+}
+
+TEST(Size, a_fraction_that_is_not_whole_bytes_is_refused) {
+    EXPECT_EQ(refused_size("0.1KiB"),
+              "coalprof: --size 0.1KiB: not a whole number of bytes ('KiB' is 1024)\n"
+              "  0.1KiB\n"
+              "  ^\n"
+              "hint: sizes look like 65536, 64KiB, 4MiB, 1.5GiB or 1GB\n");
+    EXPECT_THAT(refused_size("1.5"), HasSubstr("not a whole number of bytes ('B' is 1)"));
+    EXPECT_THAT(refused_size("1.0001kB"), HasSubstr("not a whole number of bytes"));
+    EXPECT_THAT(refused_size("1.33333333333333333333333333333333333GiB"),
+                HasSubstr("not a whole number of bytes"));
+    EXPECT_THAT(refused_size("1.GiB"), HasSubstr(": expected digits after '.'\n  1.GiB\n    ^\n"));
+}
+
+// In 64 bits 10^20 is 2^20 times 7,406,501,418,545: with 20 digits this would be one byte.
+TEST(Size, more_digits_than_a_number_holds_are_refused) {
+    EXPECT_THAT(refused_size("0.00000007406501418545MiB"),
+                HasSubstr("not a whole number of bytes"));
+}
+
+TEST(Size, a_sign_or_blank_is_refused) {
+    EXPECT_THAT(refused_size("-4MiB"),
+                HasSubstr("--size -4MiB: a size has no sign, and '-' is one\n"));
+    EXPECT_THAT(refused_size("+4MiB"), HasSubstr("a size has no sign, and '+' is one\n"));
+    EXPECT_THAT(refused_size("4 MiB"),
+                HasSubstr("a size is written without blanks\n  4 MiB\n   ^\n"));
+    EXPECT_THAT(refused_size(" 4MiB"), HasSubstr("expected a number\n   4MiB\n  ^\n"));
+    EXPECT_THAT(refused_size("MiB"), HasSubstr("expected a number\n  MiB\n  ^\n"));
+}
+
+TEST(Size, a_unit_with_two_readings_is_answered_with_both) {
+    for (const std::string text : {"64K", "64k", "64KB", "64kb"}) {
+        EXPECT_THAT(refused_size(text),
+                    HasSubstr(". Did you mean 'KiB' (1024 bytes) or 'kB' (1000 bytes)?\n"));
+    }
+    EXPECT_EQ(refused_size("4M"),
+              "coalprof: --size 4M: unknown unit 'M'. Did you mean 'MiB' (1048576 bytes) or 'MB' "
+              "(1000000 bytes)?\n"
+              "  4M\n"
+              "   ^\n"
+              "hint: sizes look like 65536, 64KiB, 4MiB, 1.5GiB or 1GB\n");
+}
+
+TEST(Size, a_size_beyond_64_bits_is_refused) {
+    for (const std::string text :
+         {"18446744073709551616", "18014398509481984KiB", "99999999999TiB", "16777216TiB",
+          "99999999999999999999999999GB", "18446744073709551.616kB"}) {
+        EXPECT_THAT(
+            refused_size(text),
+            HasSubstr(": more than 18446744073709551615 bytes, the most that 64 bits count"));
+    }
+    EXPECT_EQ(bytes("16777215TiB"), 16777215ull << 40);
+    EXPECT_EQ(bytes("18446744073709551.615kB"), largest_integer);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "core/text/error.h"
+#include "core/text/refusal.h"
 #include "test_data.h"
 
 namespace coalprof {
@@ -17,12 +18,8 @@ namespace {
 using testing::HasSubstr;
 
 std::string refusal_of_path(std::string_view path) {
-    try {
-        format_of_path(path);
-    } catch (const UsageError& error) {
-        return std::string(error.what()) + " | " + error.hint();
-    }
-    return "not refused";
+    const UsageError error = usage_error_of([&] { format_of_path(path); });
+    return std::string(error.what()) + " | " + error.hint();
 }
 
 TEST(Formats, names_and_suffixes_are_each_used_once) {
