@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/text/name_list.h"
 #include "core/text/number.h"
 
 namespace coalprof {
@@ -17,12 +16,22 @@ struct TrafficRow {
     std::string_view noun;
     std::vector<Limit> limits;  // that it adds to
     std::vector<Counter> sum;
+    bool is_all = false;  // of the limit's work; the others are parts of it
 };
 
 const std::array<TrafficRow, std::tuple_size_v<decltype(LaunchTraffic::amounts)>>& traffic_rows() {
     using enum Counter;
     using enum Limit;
     static const std::array<TrafficRow, std::tuple_size_v<decltype(LaunchTraffic::amounts)>> rows{{
+        {"passes through L1 and shared memory",
+         {l1},
+         {load_data_wavefronts, shared_load_wavefronts, shared_store_wavefronts},
+         true},
+        {"sectors between L1 and L2",
+         {l2},
+         {l2_read_sectors, l2_write_sectors, l2_atomic_sectors, l2_reduce_sectors},
+         true},
+        {"bytes of DRAM traffic", {dram}, {dram_read_bytes, dram_write_bytes}, true},
         {"load requests", {l1, latency, instructions, blocks, start}, {load_requests}},
         {"load sectors", {l1, instructions, blocks, start}, {load_sectors}},
         {"store requests", {l1, instructions, blocks, start}, {store_requests}},
@@ -37,49 +46,58 @@ const std::array<TrafficRow, std::tuple_size_v<decltype(LaunchTraffic::amounts)>
     return rows;
 }
 
-struct Difference {
-    double weight = 0;  // the more, the more it says
-    std::string text;
+// A row's amounts, where they differ and are not few beside the other rows'.
+struct TrafficDifference {
+    const TrafficRow* row;
+    double best;
+    double other;
 };
 
-// Empty where the two hardly differ.
-Difference difference_of(std::string_view noun, double best, double other,
-                         std::string_view other_name) {
-    constexpr double least = 1.1;
+std::vector<TrafficDifference> differences_of(Limit limit, const LaunchTraffic& best,
+                                              const LaunchTraffic& other) {
+    constexpr double few = 0.05, little = 1.1;
+    std::vector<TrafficDifference> all;
+    double most = 0;
+    for (std::size_t i = 0; i < traffic_rows().size(); ++i) {
+        const TrafficRow& row = traffic_rows()[i];
+        if (std::ranges::find(row.limits, limit) == row.limits.end()) continue;
+        all.push_back({&row, best.amounts[i], other.amounts[i]});
+        most = std::max({most, best.amounts[i], other.amounts[i]});
+    }
+    std::erase_if(all, [&](const TrafficDifference& one) {
+        const auto [low, high] = std::minmax(one.best, one.other);
+        return high < few * most || high < little * low;
+    });
+    return all;
+}
+
+std::string text_of_difference(const TrafficDifference& one, std::string_view other_name) {
     const auto count = [](double number) {
         return grouped(static_cast<std::uint64_t>(std::llround(number)));
     };
-    if (best == other) return {};
-    if (other == 0) return {HUGE_VAL, fmt::format("{} {}, {} none", count(best), noun, other_name)};
-    if (best == 0) return {HUGE_VAL, fmt::format("no {}, {} {}", noun, other_name, count(other))};
-    const double ratio = best / other, up = std::max(ratio, 1 / ratio);
-    if (up < least) return {};
-    return {up, fmt::format("{:.3g} times the {}", ratio, noun)};
+    if (one.other == 0)
+        return fmt::format("{} {}, {} none", count(one.best), one.row->noun, other_name);
+    if (one.best == 0)
+        return fmt::format("no {}, {} {}", one.row->noun, other_name, count(one.other));
+    return fmt::format("{:.3g} times the {}", one.best / one.other, one.row->noun);
 }
 
-// Those of the limit that differ most; what is few beside the others decides nothing.
-std::vector<Difference> differences_of(Limit limit, const LaunchTraffic& best,
-                                       std::string_view other_name, const LaunchTraffic& other) {
-    constexpr double few = 0.05;
-    constexpr std::size_t most_said = 3;
-    const auto& rows = traffic_rows();
-    const auto adds = [&](std::size_t i) {
-        return std::ranges::find(rows[i].limits, limit) != rows[i].limits.end();
-    };
-    double most = 0;
-    for (std::size_t i = 0; i < rows.size(); ++i)
-        if (adds(i)) most = std::max({most, best.amounts[i], other.amounts[i]});
-    std::vector<Difference> found;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        if (!adds(i) || std::max(best.amounts[i], other.amounts[i]) < few * most) continue;
-        Difference one = difference_of(rows[i].noun, best.amounts[i], other.amounts[i], other_name);
-        if (!one.text.empty()) found.push_back(std::move(one));
-    }
-    std::ranges::sort(found, std::ranges::greater(), &Difference::weight);
-    found.resize(std::min(found.size(), most_said));
-    // Ratios need no other name, so they are read first.
-    std::ranges::sort(found, {}, &Difference::weight);
-    return found;
+// What the best has less of is a reason; what it has most more of must not be kept back.
+std::string text_of_differences(std::vector<TrafficDifference> all, std::string_view other_name) {
+    constexpr std::size_t most_reasons = 2;
+    const auto is_less = [](const TrafficDifference& one) { return one.best < one.other; };
+    const auto ratio = [](const TrafficDifference& one) { return one.best / one.other; };
+    std::ranges::sort(all, [&](const TrafficDifference& a, const TrafficDifference& b) {
+        return std::pair(!a.row->is_all, ratio(a)) < std::pair(!b.row->is_all, ratio(b));
+    });
+    std::string text;
+    std::size_t said = 0;
+    for (const TrafficDifference& one : all)
+        if (is_less(one) && said++ < most_reasons)
+            text += (said > 1 ? "; " : "") + text_of_difference(one, other_name) +
+                    (said == 1 && one.best != 0 ? fmt::format(" of {}", other_name) : "");
+    if (text.empty() || is_less(all.back())) return text;
+    return fmt::format("{}, but {}", text, text_of_difference(all.back(), other_name));
 }
 
 }  // namespace
@@ -101,12 +119,9 @@ std::string best_reason(std::string_view best_name, const LaunchTraffic& best,
                            ? fmt::format("{} limits both", word_of(*best.limit))
                            : fmt::format("{} limits {}, {} {}", word_of(*other.limit), other_name,
                                          word_of(*best.limit), best_name);
-    const auto found = differences_of(*other.limit, best, other_name, other);
-    for (std::size_t i = 0; i < found.size(); ++i) {
-        text +=
-            fmt::format("{}{}", i == 0 ? fmt::format(": {} has ", best_name) : "; ", found[i].text);
-        if (i == 0 && found[i].weight != HUGE_VAL) text += fmt::format(" of {}", other_name);
-    }
+    const std::string reasons =
+        text_of_differences(differences_of(*other.limit, best, other), other_name);
+    if (!reasons.empty()) text += fmt::format(": {} has {}", best_name, reasons);
     return text;
 }
 

@@ -12,6 +12,7 @@
 
 #include "core/kernel/finding_savings.h"
 #include "core/kernel/kernel_faults.h"
+#include "core/kernel/pass_findings.h"
 #include "core/kernel/sampled_readings.h"
 #include "core/lines/line_findings.h"
 #include "core/lines/line_points.h"
@@ -322,10 +323,13 @@ KernelResult predict_kernel(const Code& code, const KernelLaunch& launch, Launch
     else
         kernel.predicted[Counter::duration_seconds] =
             Unavailable{"a GPU stops the launch before its end"};
+    for (std::size_t i = 0; simulated && i < result.points.size(); ++i)
+        add_passes(simulated->time, result.sites[i], machine, result.points[i]);
     if (simulated && options.prices_findings) {
-        price_findings(result, {code, launch, memory, machine, *simulated}, counts, scale);
         for (std::size_t i = 1; i < result.points.size(); ++i)
             add_cost(simulated->time, result.sites[i], machine, result.points[i]);
+        if (simulated->time.limits.front() == Limit::l1) add_pass_findings(result);
+        price_findings(result, {code, launch, memory, machine, *simulated}, counts, scale);
         put_costliest_first(result);
     }
     if (is_sample)

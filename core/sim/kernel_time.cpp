@@ -101,8 +101,10 @@ void set_dram(SimulatedTime& time, const LaunchTotals& totals, L2Traffic& l2, do
 }
 
 // Scales the traced blocks' counts to the launch.
-void set_l1(SimulatedTime& time, const LaunchModel& model, const SimResult& simulated) {
+void set_l1(SimulatedTime& time, const LaunchModel& model, const SimResult& simulated,
+            double l1_pass) {
     time.l1_hits_of_site.resize(model.kinds.size());
+    time.load_passes_of_site.resize(model.kinds.size());
     for (std::size_t i = 0; i < model.kinds.size(); ++i) {
         const double sectors = model.totals.sectors[i];
         if (model.kinds[i] == AccessKind::store) {
@@ -114,6 +116,8 @@ void set_l1(SimulatedTime& time, const LaunchModel& model, const SimResult& simu
         const double seen = simulated.load_sectors[i];
         const double hit = seen > 0 ? simulated.hit_sectors[i] / seen : 0;
         time.l1_hits_of_site[i] = hit;
+        if (seen > 0)
+            time.load_passes_of_site[i] = sectors * simulated.cycles_of_site[i].l1 / l1_pass / seen;
         time.l1_hit_sectors += sectors * hit;
         time.l2_read_sectors += sectors * (1 - hit);
         time.l2_read_requests +=
@@ -300,6 +304,20 @@ Estimates estimates_of(const SimulatedLaunch& launch, const Machine& machine, Re
     return estimates_from(launch.time, launch.model.totals.sampled, *rates_of(machine), readings);
 }
 
+void add_passes(const SimulatedTime& time, const std::vector<std::uint32_t>& sites,
+                const Machine& machine, Point& point) {
+    double passes = 0;
+    for (const std::uint32_t site : sites) passes += time.load_passes_of_site[site];
+    if (passes == 0) return;
+    point.predicted[Counter::load_data_wavefronts] =
+        static_cast<std::uint64_t>(std::llround(passes));
+    if (!point.estimates) point.estimates.emplace();
+    const double doubt = rates_of(machine)->cache_doubt;
+    point.estimates->intervals.push_back({Counter::load_data_wavefronts,
+                                          passes * std::pow(read_sectors.low, doubt),
+                                          passes * std::pow(read_sectors.high, doubt)});
+}
+
 void add_cost(const SimulatedTime& time, const std::vector<std::uint32_t>& sites,
               const Machine& machine, Point& point) {
     const Limit limit = time.limits.front();
@@ -352,7 +370,7 @@ SimulatedTime time_of(LaunchModel& model, const SimRates& rates) {
         simulate();
     model.kept_by_l1 = sizes.kept_by_l1;
     time.dirty_bytes = sizes.most_dirty_bytes / 2;
-    set_l1(time, model, simulated);
+    set_l1(time, model, simulated, of_one.l1_pass);
     const double cycles = cycles_of_all(model, simulated, of_one.block_start);
     // The slice of a line serves its requests one after the other, stores as fast as atomics: with
     // the rate for lines whose words are all stored, a flag set by many warps took 8 times as long

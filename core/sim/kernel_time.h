@@ -57,8 +57,9 @@ struct LaunchModel {
 };
 struct SimulatedTime {
     double seconds = 0;
-    std::vector<SiteTraffic> dram_of_site;  // bytes of the launch
-    std::vector<double> l1_hits_of_site;    // a share of the sectors that loads ask for
+    std::vector<SiteTraffic> dram_of_site;    // bytes of the launch
+    std::vector<double> l1_hits_of_site;      // a share of the sectors that loads ask for
+    std::vector<double> load_passes_of_site;  // through L1
     // Of the limiting unit's work, or of the time that warps wait; empty: no access's.
     std::vector<double> cost_of_site;
     double l1_hit_sectors = 0, l2_read_requests = 0, l2_read_sectors = 0;
@@ -94,6 +95,9 @@ std::optional<SimulatedLaunch> simulate_launch(const Code& code, const KernelLau
                                                const LaunchMemory& memory, const Machine& machine,
                                                L2Stream& stream, const LaunchTotals& totals);
 
+// Adds the passes of the sites' loads through L1 to their point.
+void add_passes(const SimulatedTime& time, const std::vector<std::uint32_t>& sites,
+                const Machine& machine, Point& point);
 // Adds the cost of a line, that of its sites, to its point.
 void add_cost(const SimulatedTime& time, const std::vector<std::uint32_t>& sites,
               const Machine& machine, Point& point);

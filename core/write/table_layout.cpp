@@ -221,6 +221,10 @@ class ColumnMaker {
         if (facts.item.is(Counter::bandwidth_bytes_per_second) &&
             find_value(points_.front().parameters, "machine"))
             return 12;
+        // Of lines that L1 limits, passes through it are the cost.
+        if (is_of_lines_ && facts.item.is(AccessField::data_wavefronts) &&
+            limit_of(points_.front()) == word_of(Limit::l1))
+            return 10;
         // A number that is the same in every row can be given once above; a varying one is an
         // answer.
         constexpr int of_minor = 30;

@@ -245,6 +245,14 @@ class Kernel(Case):
         self.assertEqual([one["parameters"]["array"] for one in lines], ["arg0", "arg1", "arg2"])
         for share, expected in zip(shares, (2 / 3, 1 / 3, 0)):
             self.assertAlmostEqual(share, expected, 2)
+        passes = [one["predicted"]["load_data_wavefronts"] / one["predicted"]["load_requests"] for one in lines[:2]]
+        self.assertEqual(passes, [2, 1])
+        found = self.run_ok("kernel", NATURAL, "matmul_good", "--grid", "64x64", "--block", "16x16", "--json").json["findings"]
+        self.assertEqual([(one["cause"], one["point"]) for one in found], [("bank_conflict", lines[0]["name"])])
+        self.assertIn("4096 bytes apart", found[0]["text"])
+        self.assertGreater(found[0]["saves_seconds"], 0)
+        wide = self.run_ok("kernel", NATURAL, "matmul_good", "--grid", "32x128", "--block", "32x8", "--json").json
+        self.assertEqual(wide.get("findings", []), [])
 
     def test_draws_a_warp_of_a_line(self):
         document = self.run_ok("kernel", NATURAL, "column_pack", "--grid", "4", "--block", "256", "--json").json
