@@ -76,6 +76,7 @@ struct RunningWarp {
     struct Return {
         double at = 0;
         std::uint32_t site = 0;
+        bool is_loaded = false;  // warps wait for it
     };
     std::vector<Return> back = {};  // by number of event
 };
@@ -138,9 +139,9 @@ class MultiprocessorRun {
         if (warp.next == warp.events->events.size()) return end_warp(warp, now);
         const TraceEvent& event = warp.events->events[warp.next];
         if (event.waits_for != 0 && event.waits_for <= warp.back.size())
-            if (const auto [there, site] = warp.back[event.waits_for - 1]; there > now + 0.5) {
+            if (const double there = warp.back[event.waits_for - 1].at; there > now + 0.5) {
                 warp.ready = there;
-                result_.cycles_of_site[site].waits += there - now;
+                count_wait(warp, event.waits_for - 1, now);
                 queue_.emplace(there, number);
                 return;
             }
@@ -156,6 +157,19 @@ class MultiprocessorRun {
             return;
         }
         finish(number, event, issued);
+    }
+    // Whatever is still in flight delays it, as loads return in order: each has an equal share.
+    void count_wait(const RunningWarp& warp, std::uint32_t last, double now) {
+        constexpr std::uint32_t most_seen = 64;
+        std::vector<std::uint32_t>& sites = waited_for_;
+        sites.clear();
+        for (std::uint32_t i = last + 1; i-- > 0 && last - i < most_seen;) {
+            const RunningWarp::Return& one = warp.back[i];
+            if (one.is_loaded && one.at <= now) break;
+            if (one.is_loaded) sites.push_back(one.site);
+        }
+        const double share = (warp.back[last].at - now) / static_cast<double>(sites.size());
+        for (const std::uint32_t site : sites) result_.cycles_of_site[site].waits += share;
     }
     // The memory unit serves the warp that was ready first, until it waits for what it loaded, so
     // that its loads of one loop round stay together. An H100 has it like this: of sparse matrices,
@@ -192,7 +206,9 @@ class MultiprocessorRun {
         if (event.unit == TraceUnit::load || event.unit == TraceUnit::atomic)
             back = warp.last_return = std::max(back, warp.last_return);
         if (warp.back.size() <= event.number) warp.back.resize(event.number + 1);
-        warp.back[event.number] = {back, event.site};
+        const bool is_loaded = event.unit == TraceUnit::load || event.unit == TraceUnit::atomic ||
+                               event.unit == TraceUnit::shared;
+        warp.back[event.number] = {back, event.site, is_loaded};
         queue_.emplace(going_on, number);
     }
     double issue(const RunningWarp& warp, const IssueCost& cost, double now) {
@@ -382,6 +398,7 @@ class MultiprocessorRun {
     Server starts_, l1_, l2_, dram_;
     std::unordered_map<std::uint64_t, std::pair<double, std::uint8_t>> leaving_;  // stores
     double joined_sectors_ = 0;
+    std::vector<std::uint32_t> waited_for_;  // sites
     SimResult result_;
 };
 

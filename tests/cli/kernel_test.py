@@ -245,6 +245,11 @@ class Kernel(Case):
         self.assertEqual([one["parameters"]["array"] for one in lines], ["arg0", "arg1", "arg2"])
         for share, expected in zip(shares, (2 / 3, 1 / 3, 0)):
             self.assertAlmostEqual(share, expected, 2)
+        # y[i] += a * x[i] waits for both loads, which are in flight together.
+        limits, lines, waits = costs("grid_stride", "--grid", "132", "--block", "256", "--arg", "2=1000000")
+        self.assertEqual(limits, ["latency"])
+        self.assertTrue(all(0.3 < share < 0.7 for share in waits[:2]), waits)
+        _, lines, _ = costs("matmul_good", "--grid", "64x64", "--block", "16x16")
         passes = [one["predicted"]["load_data_wavefronts"] / one["predicted"]["load_requests"] for one in lines[:2]]
         self.assertEqual(passes, [2, 1])
         found = self.run_ok("kernel", NATURAL, "matmul_good", "--grid", "64x64", "--block", "16x16", "--json").json["findings"]
