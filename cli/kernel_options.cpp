@@ -15,6 +15,7 @@
 #include "core/pattern/launch_options.h"
 #include "core/program/array_names.h"
 #include "core/program/kernel_pattern.h"
+#include "core/program/merge.h"
 #include "core/text/describe.h"
 #include "core/text/name_list.h"
 #include "core/text/number.h"
@@ -157,6 +158,7 @@ KernelFile::Kernel KernelFile::kernel(const std::string& name) const {
             fmt::format("name one; or compare them by time: coalprof kernel {}{} --grid ...",
                         shown(options_.file), names_to_compare(several)));
     Kernel all{make_code(*module, *kernel), names_of(*module, *kernel)};
+    merge_shared_accesses(all.code);
     for (PtxSite& site : all.code.sites)
         site.array = array_in_source(site.array, all.parameter_names);
     return all;

@@ -348,7 +348,7 @@ class ModuleReader {
         take_word();
         source_line_ = take_place();
         inlined_at_ = {};
-        const std::size_t inlined = text_.find("inlined_at", at_);
+        const std::size_t inlined = text_.substr(0, end).find("inlined_at", at_);
         if (inlined < end) {
             at_ = inlined + std::string_view("inlined_at").size();
             inlined_at_ = callers_[{source_line_.file, source_line_.line}] = take_place();

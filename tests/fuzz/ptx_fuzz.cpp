@@ -5,6 +5,7 @@
 #include "core/kernel/kernel_points.h"
 #include "core/machine/machine.h"
 #include "core/program/code.h"
+#include "core/program/merge.h"
 #include "fuzz/claim.h"
 
 namespace {
@@ -38,8 +39,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string text(fuzz::text_of(data, size));
     try {
         const PtxModule module = read_module(text, "k.ptx");
-        for (const PtxFunction* kernel : module.kernels())
-            execute_kernel(make_code(module, *kernel), machine);
+        for (const PtxFunction* kernel : module.kernels()) {
+            Code code = make_code(module, *kernel);
+            merge_shared_accesses(code);
+            execute_kernel(code, machine);
+        }
     } catch (const UsageError& error) {
         fuzz::claim_printable(error);
     }

@@ -350,6 +350,48 @@ TEST(Execution, of_wmma_asks_for_what_ptxas_makes_of_it) {
     }
 }
 
+// The opcodes that are left of accesses to 8 floats behind a register that 64 divides, and what the
+// third load gave: it decides an address.
+TEST(Execution, merges_accesses_of_shared_memory_as_ptxas_does) {
+    const auto opcodes = [](const std::string& body) {
+        const Code code =
+            code_of(ptx_of(".shared .align 4 .b8 t[4096];\nmov.u32 %r1, %tid.x;\n"
+                           "mov.u32 %r2, t;\nmad.lo.u32 %r3, %r1, 64, %r2;\n" +
+                           body + "\nret;"));
+        std::string all;
+        for (const PtxInstruction& one : code.instructions)
+            if (one.site != ~0u) all += code.sites[one.site].instruction + " ";
+        return all;
+    };
+    const std::string four =
+        "ld.shared.f32 %r4, [%r3+16]; ld.shared.f32 %r5, [%r3+20]; "
+        "ld.shared.f32 %r6, [%r3+28]; ";
+    const std::string last = "ld.shared.f32 %r7, [%r3+24];";
+    EXPECT_EQ(opcodes(four + last), "ld.shared.v4.f32 ");
+    EXPECT_EQ(opcodes(four), "ld.shared.v2.f32 ld.shared.f32 ");
+    EXPECT_EQ(opcodes(four + "bar.sync 0; " + last),
+              "ld.shared.v2.f32 ld.shared.f32 ld.shared.f32 ");
+    EXPECT_EQ(opcodes(four + "st.shared.f32 [%r2], %r4; " + last),
+              "ld.shared.v2.f32 ld.shared.f32 st.shared.f32 ld.shared.f32 ");
+    EXPECT_EQ(opcodes(four + "add.u32 %r7, %r7, 1; " + last),
+              "ld.shared.v2.f32 ld.shared.f32 ld.shared.f32 ");
+    EXPECT_EQ(opcodes("add.u32 %r3, %r3, 4; " + four + last),
+              "ld.shared.f32 ld.shared.f32 ld.shared.f32 ld.shared.f32 ");
+    EXPECT_EQ(opcodes("ld.volatile.shared.f32 %r4, [%r3]; ld.volatile.shared.f32 %r5, [%r3+4];"),
+              "ld.volatile.shared.f32 ld.volatile.shared.f32 ");
+    EXPECT_EQ(opcodes("st.shared.b64 [%r3+8], %rd1; st.shared.b64 [%r3], %rd2;"),
+              "st.shared.v2.b64 ");
+    const Executed values =
+        run(ptx_of(".shared .align 4 .b8 t[64];\nmov.u32 %r4, 5; mov.u32 %r5, 6; mov.u32 %r6, 7; "
+                   "st.shared.u32 [t+4], %r5; st.shared.u32 [t], %r4; st.shared.u32 [t+8], %r6; "
+                   "ld.shared.u32 %r7, [t+8]; ld.shared.u32 %r8, [t+4]; ld.shared.u32 %r9, [t]; "
+                   "mad.lo.u32 %r3, %r9, 100, %r8; mad.lo.u32 %r3, %r3, 10, %r7; "
+                   "mul.wide.u32 %rd9, %r3, 4;\n" +
+                   load_at_rd9),
+            {1, 1, 1}, {1, 1, 1});
+    EXPECT_EQ((values.counts.back().samples.at(0).access.addresses[0] - first_array) / 4, 5067u);
+}
+
 // Half of 0.5 is 0x3800 = 14336; bf16 of 3.0 is 0x4040; 32 lanes of 1.0 to 32.0 are as far apart
 // as their numbers once they are integers again.
 TEST(Execution, of_real_numbers_of_16_bits_rounds_as_hardware_does) {

@@ -9,6 +9,7 @@
 #include "core/machine/machine.h"
 #include "core/program/code.h"
 #include "core/program/execute.h"
+#include "core/program/merge.h"
 #include "core/program/step_code.h"
 
 namespace coalprof {
@@ -56,10 +57,12 @@ inline Executed executed_one_by_one(const Code& code, const KernelLaunch& launch
     return result;
 }
 
-// The only kernel of the text.
+// The only kernel of the text, as `coalprof kernel` executes it.
 inline Code code_of(const std::string& ptx) {
     const PtxModule module = read_module(ptx, "test.ptx");
-    return make_code(module, *module.kernels().front());
+    Code code = make_code(module, *module.kernels().front());
+    merge_shared_accesses(code);
+    return code;
 }
 
 // A launch of it, with arguments as they are typed.
