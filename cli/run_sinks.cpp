@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/run/replay.h"
+#include "core/run/run_points.h"
 #include "core/text/describe.h"
 
 namespace coalprof {

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "core/device/device.h"
-#include "kernels/arena.h"
 #include "kernels/compiler.h"
 #include "kernels/expectation.h"
 #include "kernels/gpu.h"
 #include "kernels/kernel.h"
+#include "kernels/memory.h"
 #include "kernels/timing.h"
 
 namespace coalprof {

@@ -15,7 +15,6 @@
 #include "core/count/transactions.h"
 #include "core/judge/gate.h"
 #include "core/judge/held_points.h"
-#include "core/judge/moved_lines.h"
 #include "core/machine/machine.h"
 #include "core/result/differ.h"
 #include "core/result/head.h"

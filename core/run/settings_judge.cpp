@@ -11,7 +11,7 @@
 #include <string>
 
 #include "core/count/bandwidth.h"
-#include "core/count/l1_working_set.h"
+#include "core/count/footprint.h"
 #include "core/result/differ.h"
 #include "core/text/units.h"
 

@@ -1,9 +1,9 @@
 // The points of a run, kept as they are finished, also before their place in the result is reached:
 // JSON Lines beside the file that the run will write, until that file is complete. Whatever ends
-// the process, the points are there, and a later run can continue after them (core/run/replay.h).
-// Finished lines are never cut, and a file that this run has not made or continued is not touched:
-// a journal belongs to one sweep. It is removed when a result that has all of its points is in
-// place.
+// the process, the points are there, and a later run can continue after them
+// (core/run/run_points.h). Finished lines are never cut, and a file that this run has not made or
+// continued is not touched: a journal belongs to one sweep. It is removed when a result that has
+// all of its points is in place.
 #pragma once
 
 #include <chrono>

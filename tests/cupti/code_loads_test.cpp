@@ -1,5 +1,4 @@
 // What the driver's linker is given in place of what a program gives it.
-#include "cupti/attach/library/code_loads.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,3 @@
-#include "cupti/library_search.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

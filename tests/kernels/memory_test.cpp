@@ -1,10 +1,11 @@
+#include "kernels/memory.h"
+
 #include <gtest/gtest.h>
 
 #include <array>
 #include <future>
 #include <memory>
 
-#include "kernels/arena.h"
 #include "kernels/fake_driver.h"
 #include "kernels/gpu.h"
 #include "kernels/warp_launch.h"

@@ -5,9 +5,12 @@
 #include <cupti_driver_cbid.h>
 
 #include <array>
+#include <functional>
 #include <optional>
+#include <string>
 
 #include "cupti/attach/attachment.h"
+#include "cupti/attach/line_probe.h"
 
 namespace coalprof {
 
@@ -89,5 +92,14 @@ inline constexpr std::array waiting_calls{
 };
 // The call that cudaDeviceSynchronize() makes from CUDA 13 on; older headers have no name for it.
 inline constexpr CUpti_CallbackId synchronize_from_cuda_13 = 800;
+
+// Code that the program loads and unloads: replaced by the same code with counting in it.
+
+// Writes these bytes to a new file; empty: not possible.
+using WriteImage = std::function<std::string(const std::string& bytes)>;
+
+// Returns true for a call that loads, unloads or links code.
+bool loading_called(CUpti_CallbackId call, const CUpti_CallbackData& data, bool succeeded,
+                    LineProbe& lines, const WriteImage& file_for);
 
 }  // namespace coalprof

@@ -14,7 +14,6 @@
 #include "core/device/device.h"
 #include "cupti/attach/attachment.h"
 #include "cupti/attach/kernel_times.h"
-#include "cupti/attach/library/code_loads.h"
 #include "cupti/attach/library/driver_calls.h"
 #include "cupti/attach/library/subscription.h"
 #include "cupti/attach/linking/hook.h"

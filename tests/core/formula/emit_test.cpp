@@ -1,6 +1,4 @@
 // The emitted source, really compiled (as host C++) and run, against the evaluator.
-#include "core/formula/emit.h"
-
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,6 +17,7 @@
 
 #include "core/formula/random_formula.h"
 #include "core/formula/scalar.h"
+#include "core/formula/user_formula.h"
 #include "core/pattern/formulas.h"
 #include "test_data.h"
 

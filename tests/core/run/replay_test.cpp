@@ -1,10 +1,9 @@
 // Which journals are of the run that looks for its points. What replaying brings back is tested
 // with runs: side_by_side_test.cpp, tests/cli/long_sweeps_test.py.
-#include "core/run/replay.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/run/run_points.h"
 #include "core/write/synthetic.h"
 #include "core/write/temporary_folder.h"
 

@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "core/count/l1_working_set.h"
+#include "core/count/footprint.h"
 #include "core/count/predict.h"
 #include "core/sweep/all_points.h"
 #include "core/sweep/sweep.h"
