@@ -46,9 +46,12 @@ class FindingPrices {
         });
         if (!is_simulated) return;
         const double seconds = priced_.simulated.time.seconds;
+        const bool is_padded = finding.cause == name_of(Cause::bank_conflict) &&
+                               counts_[sites.front()].space == Space::global;
         const SimulatedTime mended =
-            mended_time(priced_.code, priced_.launch, priced_.memory, priced_.machine,
-                        priced_.simulated, needed_bytes_, sites);
+            is_padded ? padded_time(priced_.machine, priced_.simulated, sites)
+                      : mended_time(priced_.code, priced_.launch, priced_.memory, priced_.machine,
+                                    priced_.simulated, needed_bytes_, sites);
         const double saved = seconds - mended.seconds;
         finding.kernel_seconds = seconds;
         if (const double hits = l1_hits(sites); hits >= 0.5)

@@ -113,7 +113,7 @@ class Executor::Body {
             stop_if_asked();
             budget_.spend(steps_at_once);
         }
-        if (follows_steps_) sink_->step(step.instruction);
+        if (follows_steps_ && !sink_->step(step.instruction)) return warp.end();
         const std::uint32_t lanes = lanes_of(warp, step);
         if (step.guard != no_slot && (is_control_flow(step.opcode) || step.site != ~0u))
             unsaid_ |= warp.registers[step.guard].unsaid;

@@ -66,9 +66,10 @@ class AccessSink {
     virtual void drop() = 0;
     // A warp of the block begins, or continues after a barrier.
     virtual void resume(std::uint32_t /*warp*/) {}
-    // True if step() is called for each instruction that is executed.
+    // True if step() is called before each instruction that is executed.
     virtual bool follows_steps() const { return false; }
-    virtual void step(std::uint32_t /*instruction*/) {}
+    // False: the warp ends here.
+    virtual bool step(std::uint32_t /*instruction*/) { return true; }
 };
 
 struct ExecutionLimits {

@@ -32,6 +32,12 @@ class WarpState {
 
     void begin_block(const StepCode& steps, const BlockBox& box);
     bool is_done() const { return active == 0 && waiting_.empty() && parked_.empty(); }
+    void end() {
+        active = 0;
+        next_waiting_ = nowhere;
+        waiting_.clear();
+        parked_.clear();
+    }
 
     // True if lanes can continue before the next barrier: those at the earliest instruction do.
     // Lanes that wait at the same instruction continue with them.

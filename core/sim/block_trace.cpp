@@ -12,7 +12,7 @@ namespace {
 
 // Some milliseconds of simulation, some megabytes of memory.
 constexpr std::size_t most_events = 60'000;
-constexpr std::size_t most_lines = 400'000;
+constexpr std::size_t most_lines = 100'000;
 
 // Facts about the code, known before it is executed.
 class CodeFlow {
@@ -130,11 +130,6 @@ class WordOrder {
     std::uint32_t end_ = 0;
 };
 
-struct SharedLoad {
-    WarpAccess access;  // with the stores merged into it
-    std::uint64_t passes = 0;
-};
-
 // One warp while its instructions are recorded.
 struct WarpRecord {
     WarpEvents kept;
@@ -148,9 +143,8 @@ struct WarpRecord {
     std::uint32_t last_copy = 0;  // of cp.async
     std::uint32_t store_stage = 0, load_stage = 0;
     bool has_store = false;
-    bool is_kept = true;  // the current block
+    bool is_kept = true;  // still recorded
     std::size_t lines = 0;
-    std::vector<SharedLoad> shared_loads = {};  // of the basic block
     std::uint32_t last_instruction = ~0u;
     Shifts shifts = {};
 };
@@ -182,7 +176,10 @@ class BlockRecorder : public AccessSink {
                                     site.instruction.find(".relaxed") != std::string::npos);
     }
     BlockTraces& traces() { return traces_; }
-    void begin(std::uint32_t warps) {
+    // `is_whole`: executed to its end, whatever is kept of it.
+    void begin(std::uint32_t warps, bool is_whole) {
+        is_whole_ = is_whole;
+        all_events_ = kept_events_ = 0;
         warps_.clear();
         warps_.resize(warps);
         for (WarpRecord& one : warps_) one.source.resize(code_.slots.size());
@@ -190,19 +187,24 @@ class BlockRecorder : public AccessSink {
     void finish() {
         auto& block = traces_.blocks.emplace_back();
         for (WarpRecord& one : warps_) {
-            flush(one);
+            if (one.is_kept) flush(one);
             traces_.events += one.kept.events.size();
             block.push_back(std::move(one.kept));
         }
+        if (is_whole_ && all_events_ > 0) traces_.kept_share = kept_events_ / all_events_;
     }
-    double kept_share() const { return all_events_ == 0 ? 1 : kept_events_ / all_events_; }
 
     void keep() override {}
     void drop() override {}
     void resume(std::uint32_t warp) override { now_ = &warps_[warp]; }
     bool follows_steps() const override { return true; }
-    void step(std::uint32_t at) override {
+    bool step(std::uint32_t at) override {
         WarpRecord& warp = *now_;
+        const double events =
+            is_access(code_.instructions[at].opcode) || flow_.ends_block(code_, at) ? 1 : 0;
+        all_events_ += events;
+        if (!warp.is_kept) return is_whole_;
+        kept_events_ += events;
         const std::uint32_t begin =
             warp.last_instruction == ~0u ? 0 : flow_.begin_of(code_, warp.last_instruction, at);
         for (std::uint32_t i = begin; i <= at; ++i) {
@@ -211,6 +213,7 @@ class BlockRecorder : public AccessSink {
             if (flow_.ends_block(code_, i)) flush(warp);
         }
         warp.last_instruction = at;
+        return true;
     }
     void take(std::uint32_t site, Space space, const WarpAccess& access, const Growth&,
               const BlockBox&) override {
@@ -221,21 +224,20 @@ class BlockRecorder : public AccessSink {
         if (space == Space::shared) {
             event.unit = TraceUnit::shared;
             const std::uint64_t passes = is_mended ? shared_.count(access).ideal_wavefronts
-                                         : access.kind == AccessKind::load ? passes_of_load(access)
-                                         : access.kind == AccessKind::store
+                                         : is_load_or_store(access.kind)
                                              ? shared_.count(access).wavefronts
                                              : passes_of_atomic(access);
-            event.passes = static_cast<std::uint16_t>(event.passes + passes);
+            event.passes.data = static_cast<std::uint16_t>(event.passes.data + passes);
             return;
         }
         if (space == Space::local) {  // nearly always hits L1
             event.unit = TraceUnit::shared;
-            event.passes = static_cast<std::uint16_t>(event.passes + access.width_bytes / 4);
+            event.passes.data =
+                static_cast<std::uint16_t>(event.passes.data + access.width_bytes / 4);
             return;
         }
         event.goes_past_l1 = goes_past_l1_[site];
         if (event.lines == 0) event.first_line = static_cast<std::uint32_t>(traces_.lines.size());
-        if (!now_->is_kept) return;
         add_lines(event, is_mended ? order_.relaid(access, now_->shifts) : access);
     }
 
@@ -244,38 +246,10 @@ class BlockRecorder : public AccessSink {
         const LinesOfWarp lines(access);
         traces_.lines.insert(traces_.lines.end(), lines.begin(), lines.end());
         event.lines += lines.size();
-        event.passes = static_cast<std::uint16_t>(
-            event.passes + passes_of_lines(coalescer_, access, lines.size()));
+        const L1Passes more = passes_of_lines(coalescer_, access, lines.size());
+        event.passes = {static_cast<std::uint16_t>(event.passes.tags + more.tags),
+                        static_cast<std::uint16_t>(event.passes.data + more.data)};
         now_->lines += lines.size();
-    }
-    // ptxas makes one load of neighbours that lie in 16 bytes: the additional passes of a further
-    // one.
-    std::uint64_t passes_of_load(const WarpAccess& access) {
-        for (SharedLoad& last : now_->shared_loads) {
-            const std::uint32_t width = last.access.width_bytes + access.width_bytes;
-            if (last.access.active_lanes != access.active_lanes || width > 16 ||
-                !is_behind(last.access, access, std::bit_ceil(width)))
-                continue;
-            WarpAccess wider = last.access;
-            last.access.width_bytes = width;
-            wider.width_bytes = std::bit_ceil(width);
-            const std::uint64_t before = last.passes;
-            last.passes = std::max(before, shared_.count(wider).wavefronts);
-            now_->cost.issued -= 1;
-            return last.passes - before;
-        }
-        constexpr std::size_t most_open = 64;
-        const std::uint64_t passes = shared_.count(access).wavefronts;
-        if (now_->shared_loads.size() < most_open) now_->shared_loads.push_back({access, passes});
-        return passes;
-    }
-    static bool is_behind(const WarpAccess& last, const WarpAccess& access, std::uint32_t width) {
-        for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
-            if ((access.active_lanes >> lane & 1) != 0 &&
-                (access.addresses[lane] != last.addresses[lane] + last.width_bytes ||
-                 last.addresses[lane] % width != 0))
-                return false;
-        return true;
     }
     // Lanes that use one word are serialized.
     static std::uint64_t passes_of_atomic(const WarpAccess& access) {
@@ -354,13 +328,9 @@ class BlockRecorder : public AccessSink {
             return std::pair(warp.stage[a], a) < std::pair(warp.stage[b], b);
         });
         const IssueCost each = warp.cost.times(1.0f / static_cast<float>(count));
-        all_events_ += count;
-        if (warp.is_kept) {
-            kept_events_ += count;
-            for (const std::uint32_t i : order) {
-                warp.kept.events.push_back(warp.block[i]);
-                warp.kept.events.back().cost = each;
-            }
+        for (const std::uint32_t i : order) {
+            warp.kept.events.push_back(warp.block[i]);
+            warp.kept.events.back().cost = each;
         }
         warp.block.clear();
         warp.stage.clear();
@@ -369,7 +339,6 @@ class BlockRecorder : public AccessSink {
         warp.first_of_block = warp.next_number;
         warp.store_stage = warp.load_stage = 0;
         warp.has_store = false;
-        warp.shared_loads.clear();
         warp.is_kept = warp.kept.events.size() < events_of_warp_ && warp.lines < lines_of_warp_;
     }
 
@@ -387,7 +356,8 @@ class BlockRecorder : public AccessSink {
     std::vector<WarpRecord> warps_;
     WarpRecord* now_ = nullptr;
     BlockTraces traces_;
-    double all_events_ = 0, kept_events_ = 0;
+    bool is_whole_ = true;
+    double all_events_ = 0, kept_events_ = 0;  // of the block, about
 };
 
 BlockBox box_of(const KernelLaunch& launch, std::uint64_t number) {
@@ -414,12 +384,11 @@ BlockTraces trace_blocks(const Code& code, const KernelLaunch& launch, const Lau
     const std::uint32_t warps = (launch.threads() + warp_lanes - 1) / warp_lanes;
     BlockRecorder recorder(code, machine, warps * blocks.size(), mended);
     ExecutionNotes notes;
-    for (const std::uint64_t block : blocks) {
-        recorder.begin(warps);
-        executor.run(box_of(launch, block), recorder, notes);
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+        recorder.begin(warps, i == blocks.size() / 2);
+        executor.run(box_of(launch, blocks[i]), recorder, notes);
         recorder.finish();
     }
-    recorder.traces().kept_share = recorder.kept_share();
     return std::move(recorder.traces());
 }
 

@@ -19,7 +19,7 @@ enum class TraceUnit : std::uint8_t { load, store, atomic, reduce, shared, barri
 struct TraceEvent {
     TraceUnit unit = TraceUnit::none;
     bool goes_past_l1 = false;
-    std::uint16_t passes = 0;      // through L1 or shared memory
+    L1Passes passes = {};          // shared memory: of data
     std::uint32_t site = 0;        // in Code::sites
     std::uint32_t number = 0;      // of the warp's events, for waits
     std::uint32_t waits_for = 0;   // 1 + the number of the event to wait for; 0: none

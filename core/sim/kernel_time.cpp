@@ -117,7 +117,8 @@ void set_l1(SimulatedTime& time, const LaunchModel& model, const SimResult& simu
         const double hit = seen > 0 ? simulated.hit_sectors[i] / seen : 0;
         time.l1_hits_of_site[i] = hit;
         if (seen > 0)
-            time.load_passes_of_site[i] = sectors * simulated.cycles_of_site[i].l1 / l1_pass / seen;
+            time.load_passes_of_site[i] =
+                sectors * simulated.cycles_of_site[i].l1_data / l1_pass / seen;
         time.l1_hit_sectors += sectors * hit;
         time.l2_read_sectors += sectors * (1 - hit);
         time.l2_read_requests +=

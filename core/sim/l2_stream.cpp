@@ -239,7 +239,6 @@ namespace {
 
 struct CachedLine {
     std::uint64_t line = 0;
-    std::uint64_t used = 0;  // when last
     std::uint32_t site = 0;  // that stored last
     std::uint8_t present = 0;
     std::uint8_t dirty = 0;
@@ -298,7 +297,7 @@ class L2Replay {
     }
     void access_place(const L2Access& one) {
         const std::uint32_t at = find(one.line);
-        nodes_[at].used = ++now_;
+        used_[at] = ++now_;
         if (one.kind == AccessKind::store) return store(at, one);
         fetch(at, one);
         if (one.kind == AccessKind::load) return;
@@ -328,7 +327,7 @@ class L2Replay {
     }
     double drawn() {
         random_ = random_ * 6364136223846793005u + 1442695040888963407u;
-        return std::ldexp(static_cast<double>(random_ >> 33), -31);
+        return static_cast<double>(random_ >> 33) * 0x1p-31;
     }
     std::uint32_t find(std::uint64_t line) {
         if (const std::uint32_t* const found = places_.find(line)) return *found;
@@ -336,6 +335,7 @@ class L2Replay {
         if (nodes_.size() < lines_) {
             at = static_cast<std::uint32_t>(nodes_.size());
             nodes_.emplace_back();
+            used_.emplace_back();
         } else {
             at = victim();
             clean(at);
@@ -353,9 +353,8 @@ class L2Replay {
         constexpr std::uint32_t candidates = 8;
         std::uint32_t best = 0;
         for (std::uint32_t i = 0; i < candidates; ++i) {
-            const auto at =
-                static_cast<std::uint32_t>(drawn() * static_cast<double>(nodes_.size()));
-            if (i == 0 || nodes_[at].used < nodes_[best].used) best = at;
+            const auto at = static_cast<std::uint32_t>(drawn() * static_cast<double>(lines_));
+            if (i == 0 || used_[at] < used_[best]) best = at;
         }
         return best;
     }
@@ -421,8 +420,9 @@ class L2Replay {
     LineTable loaded_;  // sectors of each line by each multiprocessor
     LineTable places_;
     std::vector<CachedLine> nodes_;
+    std::vector<std::uint32_t> used_;  // when last, by node
     std::uint64_t random_ = 1;
-    std::uint64_t now_ = 0;
+    std::uint32_t now_ = 0;
     std::vector<std::uint64_t> dirtied_;
     std::size_t first_dirty_ = 0;
     std::size_t dirty_ = 0;

@@ -55,7 +55,7 @@ class L2Stream {
  public:
     // `blocks_at_once`: resident on the whole GPU; `sites`: of the code.
     L2Stream(const KernelLaunch& launch, std::uint64_t blocks_at_once, std::size_t sites,
-             std::size_t most_kept = 120'000);
+             std::size_t most_kept = 40'000);
     void resume(std::uint32_t warp) { warp_ = warp; }
     void take(std::uint32_t site, const WarpAccess& access, const Growth& growth,
               const BlockBox& box);

@@ -32,8 +32,11 @@ class LinesOfWarp {
     std::uint32_t count_ = 0;
 };
 
-// Passes through L1: lines of one tag bank wait for each other, and so do words of one data bank.
-std::uint64_t passes_of_lines(const Coalescer& coalescer, const WarpAccess& access,
-                              std::uint32_t lines);
+// Passes through the two stages of L1, which work at the same time.
+struct L1Passes {
+    std::uint16_t tags = 0;  // lines of one tag bank wait for each other
+    std::uint16_t data = 0;  // words of one data bank do
+};
+L1Passes passes_of_lines(const Coalescer& coalescer, const WarpAccess& access, std::uint32_t lines);
 
 }  // namespace coalprof

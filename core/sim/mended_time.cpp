@@ -88,6 +88,24 @@ SimulatedTime mended_time(const Code& code, const KernelLaunch& launch, const La
     return time_of(model, rates_of(machine)->sim);
 }
 
+SimulatedTime padded_time(const Machine& machine, const SimulatedLaunch& simulated,
+                          const std::vector<std::uint32_t>& sites) {
+    LaunchModel model = simulated.model;
+    for (auto& block : model.traces.blocks)
+        for (WarpEvents& warp : block)
+            for (TraceEvent& event : warp.events) {
+                if (event.unit != TraceUnit::load ||
+                    std::ranges::find(sites, event.site) == sites.end())
+                    continue;
+                int sectors = 0;
+                for (std::uint32_t i = 0; i < event.lines; ++i)
+                    sectors += std::popcount(model.traces.lines[event.first_line + i].sectors);
+                event.passes.data =
+                    std::min(event.passes.data, static_cast<std::uint16_t>((sectors + 3) / 4));
+            }
+    return time_of(model, rates_of(machine)->sim);
+}
+
 SimulatedTime collected_time(const Machine& machine, const SimulatedLaunch& simulated,
                              const std::vector<std::uint32_t>& sites) {
     LaunchModel model = simulated.model;

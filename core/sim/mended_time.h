@@ -15,6 +15,10 @@ SimulatedTime mended_time(const Code& code, const KernelLaunch& launch, const La
                           const std::vector<double>& needed_bytes,
                           const std::vector<std::uint32_t>& sites);
 
+// The launch if words that `sites` load lay in different banks of L1, as padded rows do.
+SimulatedTime padded_time(const Machine& machine, const SimulatedLaunch& simulated,
+                          const std::vector<std::uint32_t>& sites);
+
 // The launch if each block added to each word once, having collected its sums; without the cost of
 // collecting. `sites`: reductions.
 SimulatedTime collected_time(const Machine& machine, const SimulatedLaunch& simulated,

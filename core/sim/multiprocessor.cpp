@@ -188,18 +188,21 @@ class MultiprocessorRun {
     }
     // It takes an access while few are queued for L1, and misses of L1 for L2.
     double unit_free() const {
-        return std::max({l1_.free - rates_.l1_queue, l2_.free - rates_.l2_queue});
+        return std::max(std::max(tag_stage_.free, data_stage_.free) - rates_.l1_queue,
+                        l2_.free - rates_.l2_queue);
     }
     void finish(std::uint32_t number, const TraceEvent& event, double issued) {
         RunningWarp& warp = warps_[number];
         ++warp.next;
         double back = issued;
         double going_on = issued;
-        const double l1 = l1_.busy, l2 = l2_.busy, dram = dram_.busy;
+        const double tags = tag_stage_.busy, data = data_stage_.busy, l2 = l2_.busy,
+                     dram = dram_.busy;
         access(event, issued, back, going_on);
         if (event.unit != TraceUnit::none) {
             SiteCycles& cycles = result_.cycles_of_site[event.site];
-            cycles.l1 += l1_.busy - l1;
+            cycles.l1 += tag_stage_.busy - tags;
+            cycles.l1_data += data_stage_.busy - data;
             cycles.l2 += l2_.busy - l2;
             cycles.dram += dram_.busy - dram;
         }
@@ -253,7 +256,8 @@ class MultiprocessorRun {
         switch (event.unit) {
             case TraceUnit::shared:
                 going_on = now;
-                back = l1_.serve(now, event.passes * rates_.shared_pass) + rates_.shared_latency;
+                back = data_stage_.serve(now, event.passes.data * rates_.shared_pass) +
+                       rates_.shared_latency;
                 return;
             case TraceUnit::load:
                 back = load(event, now);
@@ -267,8 +271,12 @@ class MultiprocessorRun {
                 return;
         }
     }
+    double look_up(const TraceEvent& event, double now) {
+        return std::max(tag_stage_.serve(now, event.passes.tags * rates_.l1_pass),
+                        data_stage_.serve(now, event.passes.data * rates_.l1_pass));
+    }
     double load(const TraceEvent& event, double now) {
-        const double looked_up = l1_.serve(now, event.passes * rates_.l1_pass);
+        const double looked_up = look_up(event, now);
         double back = now;
         for (std::uint32_t i = 0; i < event.lines; ++i) {
             const LineTouch& touched = traces_.lines[event.first_line + i];
@@ -296,7 +304,9 @@ class MultiprocessorRun {
             if ((missing >> sector & 1) != 0) line.since[sector] = there;
         return std::max(back, there);
     }
+    // A line that comes back passes the tags again (docs/measurements/h100/products.txt).
     double fetch(std::uint32_t site, std::uint32_t sectors, double now) {
+        tag_stage_.serve(now, rates_.l1_pass);
         result_.read_requests[site] += 1;
         const double through =
             l2_.serve(now, std::max(rates_.read_request, sectors * rates_.sector));
@@ -329,7 +339,7 @@ class MultiprocessorRun {
         return true;
     }
     double write(const TraceEvent& event, double now) {
-        const double looked_up = l1_.serve(now, event.passes * rates_.l1_pass);
+        const double looked_up = look_up(event, now);
         const bool is_store = event.unit == TraceUnit::store;
         double back = now;
         for (std::uint32_t i = 0; i < event.lines; ++i) {
@@ -377,7 +387,9 @@ class MultiprocessorRun {
         for (const auto& units : schedulers_)
             for (std::size_t i = 0; i < units.size(); ++i)
                 result_.busy[static_cast<std::size_t>(SimUnit::issue) + i] += units[i].busy / 4;
-        busy(SimUnit::l1) = l1_.busy;
+        busy(SimUnit::l1) = std::max(tag_stage_.busy, data_stage_.busy);
+        if (data_stage_.busy >= tag_stage_.busy)
+            for (SiteCycles& one : result_.cycles_of_site) one.l1 = one.l1_data;
         busy(SimUnit::l2) = l2_.busy;
         busy(SimUnit::dram) = dram_.busy;
     }
@@ -395,7 +407,7 @@ class MultiprocessorRun {
     std::vector<RunningBlock> blocks_;
     std::size_t next_block_ = 0;
     std::array<std::array<Server, 4>, 4> schedulers_;
-    Server starts_, l1_, l2_, dram_;
+    Server starts_, tag_stage_, data_stage_, l2_, dram_;
     std::unordered_map<std::uint64_t, std::pair<double, std::uint8_t>> leaving_;  // stores
     double joined_sectors_ = 0;
     std::vector<std::uint32_t> waited_for_;  // sites

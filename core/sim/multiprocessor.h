@@ -38,8 +38,8 @@ inline constexpr std::size_t sim_units = 8;
 
 // Cycles that the accesses of a site cause.
 struct SiteCycles {
-    double l1 = 0, l2 = 0, dram = 0;  // of the units
-    double waits = 0;                 // of warps, for what it loads
+    double l1 = 0, l1_data = 0, l2 = 0, dram = 0;  // of the units; l1: its busier stage
+    double waits = 0;                              // of warps, for what it loads
 };
 
 struct SimResult {

@@ -308,20 +308,18 @@ class PlanFeed {
         event.first_line = static_cast<std::uint32_t>(traces.lines.size());
         event.lines = lines.size();
         traces.lines.insert(traces.lines.end(), lines.begin(), lines.end());
-        event.passes =
-            static_cast<std::uint16_t>(passes_of_lines(coalescer_, access, lines.size()));
+        event.passes = passes_of_lines(coalescer_, access, lines.size());
     }
 
     // Wave after wave of blocks, for a few milliseconds.
     L2Sample l2_sample() {
         constexpr double most_lines = 1'000'000;
-        constexpr std::size_t most_kept = 60'000;
         constexpr std::uint64_t most_evaluated = 20'000;
         const std::uint64_t at_once = std::uint64_t{processor_.count} * resident_;
         KernelLaunch launch;
         launch.grid[0] = static_cast<std::uint32_t>(order_.blocks);
         launch.block[0] = order_.block;
-        L2Stream stream(launch, at_once, samples_.size(), most_kept);
+        L2Stream stream(launch, at_once, samples_.size());
         stream.cut(order_.blocks);
         const std::vector<PlannedAccess> planned =
             accesses_of_warp(plan_.program, order_.per_thread);

@@ -28,7 +28,7 @@ BlockTraces chain(std::uint32_t loads, bool waits, std::uint64_t stride) {
     WarpEvents warp;
     for (std::uint32_t i = 0; i < loads; ++i) {
         warp.events.push_back({.unit = TraceUnit::load,
-                               .passes = 1,
+                               .passes = {1, 1},
                                .number = i,
                                .waits_for = waits ? i : 0,
                                .first_line = i,
@@ -68,6 +68,20 @@ TEST(SimulatedMultiprocessor, loses_what_l1_has_no_place_for) {
     EXPECT_EQ(simulate_multiprocessor(twice, rates, {{}}).hit_sectors[0], 64 * 4);
     rates.l1_lines = 32;
     EXPECT_LE(simulate_multiprocessor(twice, rates, {{}}).hit_sectors[0], 32 * 4);
+}
+
+TEST(SimulatedMultiprocessor, looks_up_tags_again_for_a_line_that_comes_back) {
+    const auto l1_cycles = [](std::uint16_t data, std::uint64_t stride) {
+        BlockTraces traces = chain(100, false, stride);
+        for (TraceEvent& one : traces.blocks.front().front().events)
+            if (one.unit == TraceUnit::load) one.passes.data = data;
+        return simulate_multiprocessor(traces, rates_of_test(), {{}})
+            .busy[static_cast<std::size_t>(SimUnit::l1)];
+    };
+    EXPECT_DOUBLE_EQ(l1_cycles(1, 0), 101);
+    EXPECT_DOUBLE_EQ(l1_cycles(1, 1), 200);
+    // At the same time as words of one bank wait for each other.
+    EXPECT_DOUBLE_EQ(l1_cycles(3, 1), 300);
 }
 
 TEST(SimulatedMultiprocessor, serves_no_faster_than_device_memory) {
