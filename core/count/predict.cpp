@@ -11,6 +11,7 @@
 #include "core/count/load_path.h"
 #include "core/count/local_memory.h"
 #include "core/count/set_counts.h"
+#include "core/count/shared_atomics.h"
 #include "core/count/transactions.h"
 #include "core/pattern/memory_settings.h"
 
@@ -193,7 +194,8 @@ void Predictor::predict_warp(const WarpAccess& access, Readings& readings) const
         if (is_load_or_store(access.kind))
             set_shared(readings, machine_.rules->shared, access.kind, shared_memory_.count(access));
         else
-            set_shared_atomics(readings, *machine_.rules, access.active_lanes != 0 ? 1 : 0);
+            set_shared_atomics(readings, *machine_.rules,
+                               count_shared_atomic(access, SharedAtomic::unknown));
         derive_ratios(readings);
         return;
     }
@@ -256,7 +258,7 @@ void Predictor::add_near_memories(const Program& program, const Placement& place
     std::array<SharedCounts, 2> shared;
     std::array<LocalCounts, 2> local;
     ConstantCounts constant;
-    std::uint64_t shared_atomics = 0;
+    SharedCounts shared_atomics;
     for (std::size_t i = 0; i < program.instructions.size(); ++i) {
         const Instruction& instruction = program.instructions[i];
         const std::size_t kind = instruction.kind == AccessKind::load ? 0 : 1;
@@ -277,10 +279,10 @@ void Predictor::add_near_memories(const Program& program, const Placement& place
                 break;
             case Space::shared:
                 if (is_atomic(instruction)) {
-                    const std::uint64_t requests = sum(is_active_warp).warps;
-                    shared_atomics += requests;
+                    const SharedCounts counts{.requests = sum(is_active_warp).warps, .more = 1};
+                    shared_atomics.add(counts);
                     set_shared_atomics(readings, *machine_.rules, shared_atomics);
-                    if (own) set_shared_atomics(*own, *machine_.rules, requests);
+                    if (own) set_shared_atomics(*own, *machine_.rules, counts);
                     break;
                 }
                 add(shared[kind], shared_memory_, [&](Readings& into, const SharedCounts& counts) {

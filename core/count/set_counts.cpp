@@ -35,16 +35,18 @@ void set_l1(Readings& readings, AccessKind kind, const GlobalCounts& counts) {
     set(AccessField::data_wavefronts, count_or_doubt(counts.data_wavefronts, counts.data_doubts));
 }
 
-void set_shared_atomics(Readings& readings, const Rules& rules, std::uint64_t requests) {
+void set_shared_atomics(Readings& readings, const Rules& rules, const SharedCounts& counts) {
     constexpr Unavailable native{
         "lanes that meet on a word take turns, in how many passes is not known; only a measurement "
         "tells"};
     constexpr Unavailable loop{
         "before compute capability 5.0 an atomic on shared memory is a loop that locks the word: "
         "its rounds depend on timing"};
-    readings[Counter::shared_atomic_requests] = requests;
-    readings[Counter::shared_atomic_wavefronts] =
-        rules.abilities.native_shared_atomics ? native : loop;
+    readings[Counter::shared_atomic_requests] = counts.requests;
+    readings[Counter::shared_atomic_wavefronts] = counts.wavefronts;
+    if (counts.more != 0)
+        readings[Counter::shared_atomic_wavefronts] =
+            rules.abilities.native_shared_atomics ? native : loop;
 }
 
 void set_shared(Readings& readings, const SharedRules& rules, AccessKind kind,

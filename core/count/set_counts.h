@@ -24,7 +24,7 @@ void set_transactions(Readings& readings, AccessKind kind,
 void set_shared(Readings& readings, const SharedRules& rules, AccessKind kind,
                 const SharedCounts& counts);
 // Atomics on shared memory: only the warp instructions are known.
-void set_shared_atomics(Readings& readings, const Rules& rules, std::uint64_t requests);
+void set_shared_atomics(Readings& readings, const Rules& rules, const SharedCounts& counts);
 void set_local(Readings& readings, AccessKind kind, const LocalCounts& counts);
 
 // Adds the counts of a later part; a counter unknown in one is unknown in the sum. Ratios are left

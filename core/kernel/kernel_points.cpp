@@ -233,12 +233,35 @@ void put_costliest_first(KernelResult& result) {
     reorder(result.sites);
 }
 
+SharedAtomic sort_of_atomic(const Code& code, const PtxInstruction& one) {
+    // "atom.shared.cas.b32"; generic ones are made for global memory, too.
+    if (one.state != PtxState::shared || one.type.is_real() || one.type.kind == 'h')
+        return SharedAtomic::unknown;
+    if (one.variant == 'c') return SharedAtomic::twice;
+    const SlotInfo& added = code.slots[one.inputs[1]];
+    const bool is_increment =
+        one.variant == '+' && added.kind == SlotKind::constant && added.value == 1;
+    return is_increment && code.sites[one.site].kind == AccessKind::reduce ? SharedAtomic::by_word
+                                                                           : SharedAtomic::by_lane;
+}
+
+// Measured on GH100 alone.
+std::vector<SharedAtomic> sorts_of_atomics(const Code& code, const Machine& machine) {
+    std::vector<SharedAtomic> sorts(code.sites.size(), SharedAtomic::unknown);
+    if (machine.rules->cc.major != 9) return sorts;
+    for (const PtxInstruction& one : code.instructions)
+        if (one.opcode == Opcode::atomic && one.site != ~0u)
+            sorts[one.site] = sort_of_atomic(code, one);
+    return sorts;
+}
+
 // Counts accesses, and keeps L2's view of them.
 class CountingSink : public AccessSink {
  public:
-    CountingSink(const Machine& machine, std::size_t sites, std::size_t samples,
+    CountingSink(const Machine& machine, const Code& code, std::size_t samples,
                  const KernelLaunch& launch, std::uint64_t at_once)
-        : counter(machine, sites, samples), stream(launch, at_once, sites) {}
+        : counter(machine, code.sites.size(), samples, sorts_of_atomics(code, machine)),
+          stream(launch, at_once, code.sites.size()) {}
     void take(std::uint32_t site, Space space, const WarpAccess& access, const Growth& growth,
               const BlockBox& box) override {
         counter.take(site, space, access, growth, box);
@@ -297,7 +320,7 @@ KernelResult predict_kernel(const Code& code, const KernelLaunch& launch, Launch
     if (finds_size) executed.dynamic_shared_bytes = most_dynamic_shared(code, machine);
     const Execution execution =
         execute(code, executed, memory, options.limits, options.threads, [&]() -> AccessSink& {
-            return sinks.emplace_back(machine, code.sites.size(), samples, launch, at_once);
+            return sinks.emplace_back(machine, code, samples, launch, at_once);
         });
     if (finds_size) require_shared_size(code, execution.notes);
     const bool is_sample = execution.sampled_blocks != 0;

@@ -151,7 +151,7 @@ Readings SiteCounts::readings(AccessKind kind, const Machine& machine) const {
         if (is_load_or_store(kind))
             set_shared(all, machine.rules->shared, kind, shared);
         else
-            set_shared_atomics(all, *machine.rules, warps);
+            set_shared_atomics(all, *machine.rules, shared);
     } else if (space == Space::local) {
         set_local(all, kind, local);
     } else if (machine.rules->global == GlobalRule::sectors_by_warp) {
@@ -168,7 +168,8 @@ Readings SiteCounts::readings(AccessKind kind, const Machine& machine) const {
     return all;
 }
 
-SiteCounter::SiteCounter(const Machine& machine, std::size_t sites, std::size_t samples)
+SiteCounter::SiteCounter(const Machine& machine, std::size_t sites, std::size_t samples,
+                         std::vector<SharedAtomic> atomics)
     : machine_(machine),
       hashing_(*machine.rules),
       coalescer_(hashing_.without_hash()),
@@ -177,6 +178,7 @@ SiteCounter::SiteCounter(const Machine& machine, std::size_t sites, std::size_t 
       local_(*machine.rules),
       counts_sectors_(machine.rules->global == GlobalRule::sectors_by_warp),
       samples_(samples),
+      atomics_(std::move(atomics)),
       kept_(sites),
       attempt_(sites),
       counted_of_site_(std::bit_floor(std::clamp<std::size_t>(1024 / (sites + 1), 1, 32))),
@@ -206,11 +208,11 @@ void SiteCounter::take(std::uint32_t site, Space space, const WarpAccess& access
     counts.add_accesses(counts_of_site(site, access, growth, box), 1);
 }
 
-SiteCounts SiteCounter::counts_of_box(const WarpAccess& access, const Growth& growth,
-                                      const BlockBox& box) const {
+SiteCounts SiteCounter::counts_of_box(std::uint32_t site, const WarpAccess& access,
+                                      const Growth& growth, const BlockBox& box) const {
     SiteCounts counts;
     if (access.space == Space::local || grows_by_lines(growth)) {
-        counts.add_accesses(counts_of(access), box.blocks());
+        counts.add_accesses(counts_of(site, access), box.blocks());
         return counts;
     }
     const Shifts shifts = shifts_of(growth, box);
@@ -218,7 +220,7 @@ SiteCounts SiteCounter::counts_of_box(const WarpAccess& access, const Growth& gr
         if (shifts[shift] == 0) continue;
         WarpAccess moved = access;
         for (std::uint64_t& address : moved.addresses) address += shift;
-        counts.add_accesses(counts_of(moved), shifts[shift]);
+        counts.add_accesses(counts_of(site, moved), shifts[shift]);
     }
     return counts;
 }
@@ -260,7 +262,7 @@ void SiteCounter::sample(std::uint32_t site, const WarpAccess& access, const Gro
 void SiteCounter::count_each(std::uint32_t site, const WarpAccess& access, const Growth& growth,
                              const BlockBox& box) {
     SiteCounts& counts = attempt_[site];
-    if (!counts_sectors_) return counts.add_accesses(counts_of(access), box.blocks());
+    if (!counts_sectors_) return counts.add_accesses(counts_of(site, access), box.blocks());
     WarpAccess moved = access;
     for (std::uint32_t z = 0; z < box.count[2]; ++z)
         for (std::uint32_t y = 0; y < box.count[1]; ++y)
@@ -274,10 +276,14 @@ void SiteCounter::count_each(std::uint32_t site, const WarpAccess& access, const
             }
 }
 
-SiteCounts SiteCounter::counts_of(const WarpAccess& access) const {
+SiteCounts SiteCounter::counts_of(std::uint32_t site, const WarpAccess& access) const {
     SiteCounts counts;
     if (access.space == Space::shared)
-        counts.shared = shared_.count(access);
+        counts.shared =
+            is_load_or_store(access.kind)
+                ? shared_.count(access)
+                : count_shared_atomic(
+                      access, site < atomics_.size() ? atomics_[site] : SharedAtomic::unknown);
     else if (access.space == Space::local)
         counts.local = local_.count(access);
     else if (counts_sectors_)
@@ -294,7 +300,7 @@ const SiteCounts& SiteCounter::counts_of_site(std::uint32_t site, const WarpAcce
     const Growth within = within_lines(growth);
     if (known.growth != within || known.blocks != box.count ||
         !is_moved_by_lines(access, known.access))
-        known = {access, within, box.count, counts_of_box(access, growth, box)};
+        known = {access, within, box.count, counts_of_box(site, access, growth, box)};
     return known.counts;
 }
 

@@ -8,7 +8,7 @@
 
 #include "core/count/coalescer.h"
 #include "core/count/local_memory.h"
-#include "core/count/shared_memory.h"
+#include "core/count/shared_atomics.h"
 #include "core/count/transactions.h"
 #include "core/machine/machine.h"
 #include "core/program/execute.h"
@@ -52,7 +52,9 @@ struct SiteCounts {
 class SiteCounter : public AccessSink {
  public:
     // `samples`: how many accesses of a site are kept.
-    SiteCounter(const Machine& machine, std::size_t sites, std::size_t samples = most_samples);
+    // `atomics`: the sorts of those on shared memory, site by site; empty: unknown.
+    SiteCounter(const Machine& machine, std::size_t sites, std::size_t samples = most_samples,
+                std::vector<SharedAtomic> atomics = {});
     void take(std::uint32_t site, Space space, const WarpAccess& access, const Growth& growth,
               const BlockBox& box) override;
     void keep() override;
@@ -61,9 +63,9 @@ class SiteCounter : public AccessSink {
 
  private:
     // The counts of one warp, in those of its memory.
-    SiteCounts counts_of(const WarpAccess& access) const;
+    SiteCounts counts_of(std::uint32_t site, const WarpAccess& access) const;
     // Those of all blocks of the box.
-    SiteCounts counts_of_box(const WarpAccess& access, const Growth& growth,
+    SiteCounts counts_of_box(std::uint32_t site, const WarpAccess& access, const Growth& growth,
                              const BlockBox& box) const;
     const SiteCounts& counts_of_site(std::uint32_t site, const WarpAccess& access,
                                      const Growth& growth, const BlockBox& box);
@@ -82,6 +84,7 @@ class SiteCounter : public AccessSink {
     LocalMemory local_;
     bool counts_sectors_;
     std::size_t samples_;
+    std::vector<SharedAtomic> atomics_;
     std::uint64_t taken_ = 0;
     std::vector<SiteCounts> kept_;
     std::vector<SiteCounts> attempt_;

@@ -645,6 +645,15 @@ class OfOneBody(Case):
         self.assertEqual(codes_of(document), ["W-UNCOUNTED"])
         self.assertEqual(document["points"][0]["predicted"]["load_requests"], 4)
 
+    def test_counts_passes_of_shared_atomics_by_what_they_compute(self):
+        for code, passes in (("atom.shared.add.u32 %r2, [t], 1;", 4), ("red.shared.add.u32 [t], 1;", 4),
+                             ("red.shared.add.u32 [t], 3;", 128), ("atom.shared.cas.b32 %r2, [t], 0, 1;", 256),
+                             ("red.shared.add.f32 [t], 0f3F800000;", None)):
+            kernel = self.predict(".shared .align 4 .b8 t[64]; " + code)["points"][0]["predicted"]
+            self.assertEqual((kernel["shared_atomic_requests"], kernel["shared_atomic_wavefronts"]), (4, passes), code)
+        kernel = self.predict(".shared .align 4 .b8 t[64]; red.shared.add.u32 [t], 3;", "--machine", "a100")
+        self.assertIsNone(kernel["points"][0]["predicted"]["shared_atomic_wavefronts"])
+
     def test_does_not_know_what_a_tensor_map_brings(self):
         copy = "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [t+64], [%rd1, {%r1}], [t];"
         decided = "; mul.wide.u32 %rd3, %r2, 4; add.s64 %rd4, %rd1, %rd3; ld.global.u32 %r3, [%rd4];"
