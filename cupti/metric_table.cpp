@@ -162,6 +162,7 @@ constexpr CounterMetrics table[] = {
     {Counter::bandwidth_bytes_per_second, MetricCost::elsewhere, {}},
     {Counter::bandwidth_share, MetricCost::elsewhere, {}},
     {Counter::cost_share, MetricCost::elsewhere, {}},
+    {Counter::l1_passes, MetricCost::elsewhere, {}},
     // clang-format on
 };
 

@@ -23,10 +23,7 @@ const std::array<TrafficRow, std::tuple_size_v<decltype(LaunchTraffic::amounts)>
     using enum Counter;
     using enum Limit;
     static const std::array<TrafficRow, std::tuple_size_v<decltype(LaunchTraffic::amounts)>> rows{{
-        {"passes through L1 and shared memory",
-         {l1},
-         {load_data_wavefronts, shared_load_wavefronts, shared_store_wavefronts},
-         true},
+        {"passes through L1 and shared memory", {l1}, {l1_passes}, true},
         {"sectors between L1 and L2",
          {l2},
          {l2_read_sectors, l2_write_sectors, l2_atomic_sectors, l2_reduce_sectors},

@@ -103,6 +103,10 @@ void set_dram(SimulatedTime& time, const LaunchTotals& totals, L2Traffic& l2, do
 // Scales the traced blocks' counts to the launch.
 void set_l1(SimulatedTime& time, const LaunchModel& model, const SimResult& simulated,
             double l1_pass) {
+    time.l1_passes = simulated.busy[static_cast<std::size_t>(SimUnit::l1)] / l1_pass *
+                     static_cast<double>(model.blocks) /
+                     (static_cast<double>(std::max<std::size_t>(1, model.traces.blocks.size())) *
+                      model.traces.kept_share * model.traced_work);
     time.l1_hits_of_site.resize(model.kinds.size());
     time.load_passes_of_site.resize(model.kinds.size());
     for (std::size_t i = 0; i < model.kinds.size(); ++i) {
@@ -282,6 +286,7 @@ Estimates estimates_from(const SimulatedTime& time, double sampled, const Rates&
                                        value * std::pow(hold.high, doubt) + beside});
     };
     const double doubt = rates.cache_doubt;
+    set(Counter::l1_passes, time.l1_passes, read_sectors, doubt, 0);
     set(Counter::l1_hit_sectors, time.l1_hit_sectors, hits, doubt, 0);
     set(Counter::l2_read_requests, time.l2_read_requests, read_requests, doubt, 0);
     set(Counter::l2_read_sectors, time.l2_read_sectors, read_sectors, doubt, 0);

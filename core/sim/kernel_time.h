@@ -62,6 +62,7 @@ struct SimulatedTime {
     std::vector<double> load_passes_of_site;  // through L1
     // Of the limiting unit's work, or of the time that warps wait; empty: no access's.
     std::vector<double> cost_of_site;
+    double l1_passes = 0;  // those through shared memory among them
     double l1_hit_sectors = 0, l2_read_requests = 0, l2_read_sectors = 0;
     double l2_write_requests = 0, l2_write_sectors = 0;
     double dram_read_bytes = 0, dram_write_bytes = 0;

@@ -252,7 +252,10 @@ class Kernel(Case):
         _, lines, _ = costs("matmul_good", "--grid", "64x64", "--block", "16x16")
         passes = [one["predicted"]["load_data_wavefronts"] / one["predicted"]["load_requests"] for one in lines[:2]]
         self.assertEqual(passes, [2, 1])
-        found = self.run_ok("kernel", NATURAL, "matmul_good", "--grid", "64x64", "--block", "16x16", "--json").json["findings"]
+        document = self.run_ok("kernel", NATURAL, "matmul_good", "--grid", "64x64", "--block", "16x16", "--json").json
+        whole = document["points"][0]["predicted"]
+        self.assertAlmostEqual(whole["l1_passes"] / whole["load_requests"], 1.5, 1)
+        found = document["findings"]
         self.assertEqual([(one["cause"], one["point"]) for one in found], [("bank_conflict", lines[0]["name"])])
         self.assertIn("4096 bytes apart", found[0]["text"])
         self.assertGreater(found[0]["saves_seconds"], 0)
