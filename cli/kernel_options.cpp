@@ -118,6 +118,8 @@ std::vector<std::string> KernelFile::names_of(const PtxModule& module,
 std::string KernelFile::hint_for(const std::string& name) const {
     if (!name.empty() && name.find_first_not_of("0123456789x") == name.npos)
         return "dimensions are one word: --grid 128x128 --block 32x8";
+    if (name.find('=') != name.npos)
+        return fmt::format("each argument has its own option: --arg {}", printable(name));
     std::vector<std::string> names;
     for (const std::string& one : names_found_by({})) names.push_back(kernel_name(one));
     const std::vector<std::string_view> views(names.begin(), names.end());

@@ -260,7 +260,11 @@ class Binder {
             throw UsageError(fmt::format("{}: parameter {} is a structure of {} bytes", option_,
                                          name_of(at), parameter.size_bytes),
                              "give its bytes in a file: NAME=@raw.bin");
-        const std::uint64_t bits = scalar_of(value, letter_of(at), parameter.size_bytes * 8);
+        const std::string hint =
+            code_.is_address[at]
+                ? fmt::format("an array has a size: --arg {}=f32[N]", printable(name_of(at)))
+                : hint_for_count(value);
+        const std::uint64_t bits = scalar_of(value, letter_of(at), parameter.size_bytes * 8, hint);
         if (code_.is_address[at] && at < code_.own_parameters() && bits != 0)
             throw UsageError(
                 fmt::format("{}: parameter {} is a pointer, no number", option_, name_of(at)),
@@ -276,7 +280,8 @@ class Binder {
                               (kind->kind != 'f' || kind->bytes >= 4);
         return is_plain ? kind->kind : code_.parameters[at].type.front();
     }
-    std::uint64_t scalar_of(const std::string& value, char letter, std::uint32_t bits) const {
+    std::uint64_t scalar_of(const std::string& value, char letter, std::uint32_t bits,
+                            const std::string& hint) const {
         const char* end = value.data() + value.size();
         double real = 0;
         const auto [read, error] = std::from_chars(value.data(), end, real);
@@ -292,14 +297,16 @@ class Binder {
             // Bits may be typed in hexadecimal whatever the type.
             const bool is_signed =
                 (letter == 'i' || letter == 's') && value.find_first_of("xX") == value.npos;
-            if (*whole > (sign != 0 ? most / 2 + 1 : is_signed ? most / 2 : most))
+            const std::uint64_t limit = sign != 0 ? most / 2 + 1 : is_signed ? most / 2 : most;
+            if (*whole > limit)
                 throw UsageError(fmt::format("{}: it does not fit {} of {} bits", option_,
-                                             is_signed ? "an integer" : "a number", bits));
+                                             is_signed ? "an integer" : "a number", bits),
+                                 fmt::format("{} {}{}", sign != 0 ? "at least" : "at most",
+                                             sign != 0 ? "-" : "", limit));
             return sign != 0 ? ~*whole + 1 : *whole;
         }
         if (!is_real)
-            throw UsageError(fmt::format("{}: '{}' is no number", option_, shown(value)),
-                             hint_for_count(value));
+            throw UsageError(fmt::format("{}: '{}' is no number", option_, shown(value)), hint);
         if (letter == 'u' || letter == 's' || letter == 'i')
             throw UsageError(fmt::format("{}: '{}' is no integer, and the kernel takes one",
                                          option_, shown(value)));

@@ -31,9 +31,13 @@ class FaultTexts {
                             .text = {},
                             .fix = mend_of(fault),
                             .like = {}};
-        finding.text = fmt::format("'{}': thread ({}) of block ({}) {}.", statement.text,
-                                   fmt::join(fault.thread, ", "), fmt::join(fault.block, ", "),
-                                   deed_of(fault));
+        // A line of source has no registers.
+        const std::uint32_t site = code_.instructions[fault.instruction].site;
+        const std::string& what =
+            site == ~0u || place.empty() ? statement.text : code_.sites[site].instruction;
+        finding.text =
+            fmt::format("'{}': thread ({}) of block ({}) {}.", what, fmt::join(fault.thread, ", "),
+                        fmt::join(fault.block, ", "), deed_of(fault));
         return finding;
     }
     // Unrolled loops have a line's access several times.

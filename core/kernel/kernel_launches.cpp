@@ -32,10 +32,11 @@ void refuse_several(const std::string& name, const std::string& text) {
     const std::size_t comma = text.find(',');
     const std::size_t equals = text.find('=', std::min(comma, text.size()));
     if (equals == text.npos || text.find_first_of("@[") < equals) return;
+    std::string each = name + '=' + text;
+    for (std::size_t at = each.find(','); at != each.npos; at = each.find(',', at))
+        each.replace(at, 1, " --arg ");
     throw UsageError(fmt::format("--arg {}={}: it has several arguments", name, shown(text)),
-                     fmt::format("each has its own option: --arg {} --arg {}",
-                                 name + '=' + printable(text.substr(0, comma)),
-                                 printable(text.substr(comma + 1))));
+                     fmt::format("each has its own option: --arg {}", printable(each)));
 }
 
 }  // namespace

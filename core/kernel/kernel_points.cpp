@@ -194,7 +194,7 @@ KernelResult points_of_kernel(const Code& code, const KernelLaunch& launch, cons
     result.findings = findings_of_faults(code, launch, machine, notes);
     if (!result.findings.empty())
         result.points.front().failure =
-            fmt::format("a GPU stops this launch at {}: no time is predicted for it",
+            fmt::format("it has a fault at {}: no time is predicted for such a launch",
                         result.findings.front().point);
     const std::vector<LineReport> reports = report_lines(summaries, {});
     LinePoints maker;
@@ -209,7 +209,8 @@ KernelResult points_of_kernel(const Code& code, const KernelLaunch& launch, cons
         result.sites.push_back(line->sites);
         names.push_back(point.name);
     }
-    std::ranges::move(findings_of(reports, names, machine), std::back_inserter(result.findings));
+    // Waste can wait until the fault is mended.
+    if (result.findings.empty()) result.findings = findings_of(reports, names, machine);
     result.warnings = warnings_of(code, notes);
     return result;
 }
@@ -344,8 +345,7 @@ KernelResult predict_kernel(const Code& code, const KernelLaunch& launch, Launch
     if (kernel.failure.empty())
         simulated = add_time(code, launch, memory, machine, sinks, counts, scale, kernel);
     else
-        kernel.predicted[Counter::duration_seconds] =
-            Unavailable{"a GPU stops the launch before its end"};
+        kernel.predicted[Counter::duration_seconds] = Unavailable{"the launch has a fault"};
     for (std::size_t i = 0; simulated && i < result.points.size(); ++i)
         add_passes(simulated->time, result.sites[i], machine, result.points[i]);
     if (simulated && options.prices_findings) {

@@ -122,9 +122,11 @@ std::uint64_t parse_count(std::string_view text, std::string_view option, std::u
                           std::uint64_t most) {
     const auto count = read_count(text);
     if (count && *count >= least && *count <= most) return *count;
-    if (const std::string hint = hint_for_count(text); !hint.empty())
-        throw UsageError(fmt::format("{}: '{}' is no count", option, shown(text)), hint);
-    return parse_integer(text, option, least, most);
+    if (count)
+        throw UsageError(fmt::format("{}: {} is not from {} to {}", option, *count, least, most));
+    const std::string hint = hint_for_count(text);
+    throw UsageError(fmt::format("{}: '{}' is no number of elements", option, shown(text)),
+                     hint.empty() ? "a number is expected there: 4096 or 64*64" : hint);
 }
 
 std::uint64_t ArrayText::elements() const {

@@ -128,9 +128,9 @@ class Kernel(Case):
         document = self.predict(*stopped, code=PARTIAL)
         self.assertEqual(document["status"], "partial")
         self.assertIsNone(document["points"][0]["predicted"]["duration_seconds"])
-        self.assertIn("GPU stops", document["points"][0]["failure"])
+        self.assertIn("has a fault", document["points"][0]["failure"])
         table = self.check(harness.run("kernel", "-", *stopped, stdin=GATHER), PARTIAL).out_text
-        self.assertLess(table.index("GPU stops"), table.index("whole kernel"))
+        self.assertLess(table.index("has a fault"), table.index("whole kernel"))
         budget = "--budget", "load_requests <= 1000000"
         self.check(harness.run("kernel", "-", *stopped, *budget, stdin=GATHER), PARTIAL)
         with tempfile.TemporaryDirectory() as folder:
@@ -333,7 +333,12 @@ class Kernel(Case):
                  GATHER.replace(".param .u32 n", ".param .s32 n"), "integer of 32 bits"),
                 ((*LAUNCH, "--arg", "x=f32[1M]"), GATHER, "1000000 or 1048576"),
                 (("--grid", "4", "--block", "64", "--arg", "n=1k"), GATHER, "1000 or 1024"),
-                (("--grid", "4", "--block", "64", "--arg", "n=4,x=5"), GATHER, "--arg n=4 --arg x=5"),
+                (("--grid", "4", "--block", "64", "--arg", "n=4,x=5,y=6"), GATHER, "--arg n=4 --arg x=5 --arg y=6"),
+                (("--grid", "4", "--block", "64", "--arg", "n=1e10"), GATHER, "at most 4294967295"),
+                ((*LAUNCH, "--arg", "x=f32"), GATHER, "--arg x=f32[N]"),
+                ((*LAUNCH, "--arg", "x=f32[]"), GATHER, "4096 or 64*64"),
+                ((*LAUNCH, "--arg", "x=f32[n*2]"), GATHER, "4096 or 64*64"),
+                (("x=4", *LAUNCH), GATHER, "--arg x=4"),
                 (("64", *LAUNCH), GATHER, "--grid 128x128"),
                 (LAUNCH, GATHER.replace("gather(", "gather\x1b[31m("), "\\x1b' is not expected"),
                 (LAUNCH, "\x7fELF\0\0", "no CUDA program"),
