@@ -13,8 +13,8 @@
 namespace coalprof {
 namespace {
 
-// Measured savings divided by predicted ones, for eleven faults and their remedies in two sizes on
-// an H100 and three of docs/examples on an H200 (docs/measurements/h100/savings): 0.9 to 1.7, but
+// Measured savings divided by predicted ones, for ten faults and their remedies in two sizes on an
+// H100 and five of docs/examples on an H200 (docs/measurements/h100/savings): 0.86 to 1.4, but
 // where little was saved. In addition, the simulation has noise of a tenth of the kernel's time.
 constexpr double least_saved = 0.5;
 constexpr double most_saved = 1.3;

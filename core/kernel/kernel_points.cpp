@@ -217,7 +217,7 @@ KernelResult points_of_kernel(const Code& code, const KernelLaunch& launch, cons
 
 namespace {
 
-// Of equal costs, those that waste most stay first.
+// Where costs are equal, those that waste most stay first.
 void put_costliest_first(KernelResult& result) {
     std::vector<std::pair<double, std::size_t>> order;
     for (std::size_t i = 1; i < result.points.size(); ++i)

@@ -10,7 +10,7 @@
 namespace coalprof {
 namespace {
 
-// Of the kernel's passes; fewer are not worth a fix.
+// As a share of the kernel's passes; fewer are not worth a fix.
 constexpr double least_waste = 0.05;
 
 bool has_finding(const KernelResult& result, const std::string& point) {

@@ -6,8 +6,8 @@
 
 namespace coalprof {
 
-// Of a kernel that L1 limits; needs the passes and the costs of its lines. Those that have a
-// finding get no other.
+// For a kernel that L1 limits, whose lines have their passes and costs. A line that has a finding
+// gets no other.
 void add_pass_findings(KernelResult& result);
 
 }  // namespace coalprof

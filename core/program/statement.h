@@ -27,7 +27,7 @@ struct MemoryInstruction {
     std::string base;                  // of the address: "%rd4", a variable's name, or a number
     std::string offset = "0";          // added to it
     std::string result = {};           // of an atomic: the register that gets the earlier value
-    // Of wmma: the elements from line to line, a register or a number; empty: as many as a line
+    // For wmma: the elements from line to line, a register or a number; empty: as many as a line
     // has. Its accesses, and their widths and lanes: fragment.h.
     std::string line_elements = {};
 };

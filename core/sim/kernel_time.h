@@ -60,7 +60,8 @@ struct SimulatedTime {
     std::vector<SiteTraffic> dram_of_site;    // bytes of the launch
     std::vector<double> l1_hits_of_site;      // a share of the sectors that loads ask for
     std::vector<double> load_passes_of_site;  // through L1
-    // Of the limiting unit's work, or of the time that warps wait; empty: no access's.
+    // A share of the limiting unit's work, or of the time that warps wait; empty: accesses cause
+    // neither.
     std::vector<double> cost_of_site;
     double l1_passes = 0;  // those through shared memory among them
     double l1_hit_sectors = 0, l2_read_requests = 0, l2_read_sectors = 0;

@@ -221,7 +221,7 @@ class ColumnMaker {
         if (facts.item.is(Counter::bandwidth_bytes_per_second) &&
             find_value(points_.front().parameters, "machine"))
             return 12;
-        // Of lines that L1 limits, passes through it are the cost.
+        // Where L1 limits the kernel, passes through it are what lines cost.
         if (is_of_lines_ && facts.item.is(AccessField::data_wavefronts) &&
             limit_of(points_.front()) == word_of(Limit::l1))
             return 10;
@@ -544,7 +544,7 @@ TableLayout layout_of(const ResultHead& head, const std::vector<Point>& points,
             layout.left_out_parameters.push_back(std::move(candidate.parameter));
         std::ranges::move(candidate.columns, std::back_inserter(layout.columns));
     }
-    // Of kernels the launch and its limit matter most; all else would take the line above.
+    // The launch of a kernel and its limit matter most; all else would take the line above.
     if (head.sweep.pattern == "kernel" && !style.explains_all)
         for (PlacedItem& item : layout.items)
             if (item.place == Place::above && !item.facts.item.is(Counter::duration_seconds))

@@ -126,7 +126,7 @@ Point kernel_point(const std::string& name, double seconds, Limit limit) {
     return point;
 }
 
-// Of the counters of L1 the tile has a sixteenth of the requests, an eighth of the sectors and two
+// The tile has a sixteenth of the requests, an eighth of the sectors and two
 // thirds of all passes; its stores are few beside them, and L2 limits neither.
 TEST(Best, kernels_are_told_apart_by_the_counters_of_what_limits_the_slower_one) {
     Point naive = kernel_point("naive", 3e-3, Limit::l1),
