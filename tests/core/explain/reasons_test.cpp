@@ -188,9 +188,12 @@ class EveryCause : public ::testing::Test {
 };
 
 TEST_F(EveryCause, is_borne_out_for_every_pattern_op_and_type) {
+    // Banks of words hold atomics back in 14 of the plans: one in 37 has one of these, one in 39
+    // none.
+    constexpr unsigned step = fewer_cases == 1 ? 3 : 37;
     unsigned number = 0;
     explain_cases::each_plan([&](const Plan& plan) {
-        if (++number % (3 * fewer_cases) != 0 || HasFailure()) return;
+        if (++number % step != 0 || HasFailure()) return;
         for (const LaunchWarp& warp : explain_cases::some_warps(plan.program))
             for (const Instruction& one : plan.program.instructions) {
                 if (one.space != Space::global) continue;
