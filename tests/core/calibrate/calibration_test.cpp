@@ -321,6 +321,34 @@ TEST(SimReadings, keep_the_ratio_of_what_is_best_to_what_is_read) {
     EXPECT_DOUBLE_EQ(found.at("sim_dram_latency").value, 750);
 }
 
+// What two calibrations of an H100 read (docs/measurements/h100/calibrate/simulation.txt), here the
+// first: its file holds the rates that predict whole kernels best, within 5 %.
+TEST(SimReadings, of_an_h100_give_the_rates_of_its_chip) {
+    const Rates prior = *rates_of(find_machine("h100"));
+    CycleReadings cycles;
+    cycles.clock_hertz = 1.9798e9;
+    cycles.instruction = 4.1531;
+    cycles.shared_load = 4.1531 + 1 + 17.992;
+    cycles.l1_load = 4.1531 + 1 + 27.345;
+    cycles.line_request = 1.0201;
+    cycles.sector = 0.30037;
+    cycles.l2_load = 4.1531 + 1 + 1.0201 + 269.4;
+    cycles.dram_load = cycles.l2_load + 416.55;
+    cycles.next_block = 229.86 + 132 * 1.9798e9 / 1.6627e9;
+    const std::vector<SimRound> rounds(1, {cycles,
+                                           {{&SimRates::blocks_per_second, 1.6627e9},
+                                            {&SimRates::read_requests_per_second, 1.4372e11},
+                                            {&SimRates::sectors_per_second, 2.6373e11},
+                                            {&SimRates::write_requests_per_second, 7.6116e10},
+                                            {&SimRates::partial_writes_per_second, 1.0452e11},
+                                            {&SimRates::reductions_per_second, 1.0452e11},
+                                            {&SimRates::line_reductions_per_second, 4.2684e8},
+                                            {&SimRates::dram_read_bytes_per_second, 3.2153e12},
+                                            {&SimRates::dram_write_bytes_per_second, 3.3183e12}}});
+    for (const FoundSimRate& one : sim_rates_of(rounds, prior, 132))
+        EXPECT_NEAR(one.value / (prior.sim.*one.info.value), 1, 0.05) << one.info.key;
+}
+
 TEST(SimStreams, move_more_of_one_thing_by_a_longer_launch_of_the_same_formula) {
     const std::vector<SimStream> streams =
         simulation_streams(find_machine("h200"), std::uint64_t{1} << 40);
