@@ -234,28 +234,6 @@ void put_costliest_first(KernelResult& result) {
     reorder(result.sites);
 }
 
-SharedAtomic sort_of_atomic(const Code& code, const PtxInstruction& one) {
-    // "atom.shared.cas.b32"; generic ones are made for global memory, too.
-    if (one.state != PtxState::shared || one.type.is_real() || one.type.kind == 'h')
-        return SharedAtomic::unknown;
-    if (one.variant == 'c') return SharedAtomic::twice;
-    const SlotInfo& added = code.slots[one.inputs[1]];
-    const bool is_increment =
-        one.variant == '+' && added.kind == SlotKind::constant && added.value == 1;
-    return is_increment && code.sites[one.site].kind == AccessKind::reduce ? SharedAtomic::by_word
-                                                                           : SharedAtomic::by_lane;
-}
-
-// Measured on GH100 alone.
-std::vector<SharedAtomic> sorts_of_atomics(const Code& code, const Machine& machine) {
-    std::vector<SharedAtomic> sorts(code.sites.size(), SharedAtomic::unknown);
-    if (machine.rules->cc.major != 9) return sorts;
-    for (const PtxInstruction& one : code.instructions)
-        if (one.opcode == Opcode::atomic && one.site != ~0u)
-            sorts[one.site] = sort_of_atomic(code, one);
-    return sorts;
-}
-
 // Counts accesses, and keeps L2's view of them.
 class CountingSink : public AccessSink {
  public:

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 
+#include "core/access/lane_set.h"
 #include "core/program/step_code.h"
 #include "core/sim/line_table.h"
 
@@ -70,14 +71,14 @@ class WordOrder {
         std::array<std::uint64_t, warp_lanes> fresh;
         std::uint32_t count = 0;
         WarpAccess moved = access;
-        each_lane(access, [&](std::uint32_t lane) {
+        each_lane(access.active_lanes, [&](std::uint32_t lane) {
             const std::uint64_t address = access.addresses[lane];
             const auto end = fresh.begin() + count;
             if (!places_.find(address) && std::find(fresh.begin(), end, address) == end)
                 fresh[count++] = address;
         });
         add(fresh, count, std::max(1u, access.width_bytes));
-        each_lane(access, [&](std::uint32_t lane) {
+        each_lane(access.active_lanes, [&](std::uint32_t lane) {
             moved.addresses[lane] = area + *places_.find(access.addresses[lane]);
         });
         return moved;
@@ -86,17 +87,12 @@ class WordOrder {
  private:
     // Beyond all arrays.
     static constexpr std::uint64_t area = std::uint64_t{1} << 40;
-    template <typename Take>
-    static void each_lane(const WarpAccess& access, Take take) {
-        for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
-            if ((access.active_lanes >> lane & 1) != 0) take(lane);
-    }
     // Adjacent lanes in order, only misaligned.
     static bool is_stretch(const WarpAccess& access) {
         const auto first = static_cast<std::uint32_t>(std::countr_zero(access.active_lanes));
         std::uint64_t next = access.active_lanes == 0 ? 0 : access.addresses[first];
         bool is_one = std::popcount(access.active_lanes) > 1;
-        each_lane(access, [&](std::uint32_t lane) {
+        each_lane(access.active_lanes, [&](std::uint32_t lane) {
             is_one = is_one && access.addresses[lane] == next;
             next += access.width_bytes;
         });
@@ -115,7 +111,7 @@ class WordOrder {
             if (shifts.size() == most_shifts) shifts.erase(shifts.begin());
             shifts.emplace_back(begin, by);
         }
-        each_lane(access, [&](std::uint32_t lane) { access.addresses[lane] -= by; });
+        each_lane(access.active_lanes, [&](std::uint32_t lane) { access.addresses[lane] -= by; });
         return access;
     }
     // They begin with a sector, and with a line if that saves one.
@@ -160,6 +156,7 @@ class BlockRecorder : public AccessSink {
           costs_(costs_of(code)),
           shared_(*machine.rules),
           coalescer_(*machine.rules),
+          atomics_(sorts_of_atomics(code, machine)),
           events_of_warp_(most_events / warps + 40),
           lines_of_warp_(most_lines / warps + 40) {
         for (const PtxInstruction& one : code.instructions) {
@@ -226,7 +223,7 @@ class BlockRecorder : public AccessSink {
             const std::uint64_t passes = is_mended ? shared_.count(access).ideal_wavefronts
                                          : is_load_or_store(access.kind)
                                              ? shared_.count(access).wavefronts
-                                             : passes_of_atomic(access);
+                                             : passes_of_atomic(site, access);
             event.passes.data = static_cast<std::uint16_t>(event.passes.data + passes);
             return;
         }
@@ -251,18 +248,12 @@ class BlockRecorder : public AccessSink {
                         static_cast<std::uint16_t>(event.passes.data + more.data)};
         now_->lines += lines.size();
     }
-    // Lanes that use one word are serialized.
-    static std::uint64_t passes_of_atomic(const WarpAccess& access) {
-        std::uint64_t most = 0;
-        for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
-            std::uint64_t alike = 0;
-            for (std::uint32_t other = 0; other < warp_lanes; ++other)
-                alike += (access.active_lanes >> other & access.active_lanes >> lane & 1) != 0 &&
-                         access.addresses[lane] % line_bytes / 4 ==
-                             access.addresses[other] % line_bytes / 4;
-            most = std::max(most, alike);
-        }
-        return 2 * most;
+    // Where passes are not known a loop of compares and swaps is as long as its first round.
+    std::uint64_t passes_of_atomic(std::uint32_t site, WarpAccess access) const {
+        const SharedAtomic sort = atomics_[site];
+        if (sort != SharedAtomic::unknown) return count_shared_atomic(access, sort).wavefronts;
+        access.width_bytes = 4;
+        return count_shared_atomic(access, SharedAtomic::twice).wavefronts;
     }
     void pass(WarpRecord& warp, std::uint32_t at) {
         const PtxInstruction& one = code_.instructions[at];
@@ -349,6 +340,7 @@ class BlockRecorder : public AccessSink {
     std::vector<IssueCost> costs_;
     SharedMemory shared_;
     Coalescer coalescer_;
+    std::vector<SharedAtomic> atomics_;
     std::size_t events_of_warp_, lines_of_warp_;
     std::vector<bool> is_read_only_;
     std::vector<bool> waits_for_copies_;
@@ -360,6 +352,18 @@ class BlockRecorder : public AccessSink {
     double all_events_ = 0, kept_events_ = 0;  // of the block, about
 };
 
+SharedAtomic sort_of_atomic(const Code& code, const PtxInstruction& one) {
+    // "atom.shared.cas.b32"; generic ones are made for global memory, too.
+    if (one.state != PtxState::shared || one.type.is_real() || one.type.kind == 'h')
+        return SharedAtomic::unknown;
+    if (one.variant == 'c') return SharedAtomic::twice;
+    const SlotInfo& added = code.slots[one.inputs[1]];
+    const bool is_increment =
+        one.variant == '+' && added.kind == SlotKind::constant && added.value == 1;
+    return is_increment && code.sites[one.site].kind == AccessKind::reduce ? SharedAtomic::by_word
+                                                                           : SharedAtomic::by_lane;
+}
+
 BlockBox box_of(const KernelLaunch& launch, std::uint64_t number) {
     BlockBox box;
     for (std::size_t d = 0; d < 3; ++d) {
@@ -370,6 +374,16 @@ BlockBox box_of(const KernelLaunch& launch, std::uint64_t number) {
 }
 
 }  // namespace
+
+// Measured on GH100 alone.
+std::vector<SharedAtomic> sorts_of_atomics(const Code& code, const Machine& machine) {
+    std::vector<SharedAtomic> sorts(code.sites.size(), SharedAtomic::unknown);
+    if (machine.rules->cc.major != 9) return sorts;
+    for (const PtxInstruction& one : code.instructions)
+        if (one.opcode == Opcode::atomic && one.site != ~0u)
+            sorts[one.site] = sort_of_atomic(code, one);
+    return sorts;
+}
 
 BlockTraces trace_blocks(const Code& code, const KernelLaunch& launch, const LaunchMemory& memory,
                          const Machine& machine, const std::vector<std::uint64_t>& blocks,

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/count/coalescer.h"
-#include "core/count/shared_memory.h"
+#include "core/count/shared_atomics.h"
 #include "core/program/execute.h"
 #include "core/sim/instruction_cost.h"
 #include "core/sim/lines_of_warp.h"
@@ -38,6 +38,9 @@ struct BlockTraces {
     std::size_t events = 0;  // that were kept
     double kept_share = 1;   // of the events of the blocks
 };
+
+// By site: how passes of its atomics on shared memory are counted.
+std::vector<SharedAtomic> sorts_of_atomics(const Code& code, const Machine& machine);
 
 // Executes these blocks one after the other, each for itself. `mended`, by site: the accesses find
 // their words adjacent, in the order in which warps reach them, and no bank of shared memory asked

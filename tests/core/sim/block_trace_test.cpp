@@ -1,0 +1,33 @@
+// Events of warps whose accesses are known.
+#include "core/sim/block_trace.h"
+
+#include <gtest/gtest.h>
+
+#include "core/program/sample_kernels.h"
+
+namespace coalprof {
+namespace {
+
+// All lanes on one word. An H100 counted the passes of single warps; those of reals depend on how
+// often lanes try again.
+TEST(BlockTraces, have_the_passes_of_atomics_that_an_h100_counted) {
+    const Code code =
+        code_of(ptx_of(".shared .align 4 .b8 s[4];\n"
+                       "mov.u32 %r1, %tid.x; mov.u32 %r2, s;\n"
+                       "red.shared.add.u32 [%r2], 1;\n"
+                       "red.shared.add.u32 [%r2], %r1;\n"
+                       "atom.shared.cas.b32 %r3, [%r2], %r1, 7;\n"
+                       "red.shared.add.f32 [%r2], 0f3F800000;\n"
+                       "ret;",
+                       0));
+    KernelLaunch launch;
+    launch.block[0] = 32;
+    const BlockTraces traces = trace_blocks(code, launch, {}, find_machine("h100"), {0});
+    std::vector<std::uint32_t> passes;
+    for (const TraceEvent& event : traces.blocks.front().front().events)
+        if (event.unit == TraceUnit::shared) passes.push_back(event.passes.data);
+    EXPECT_EQ(passes, (std::vector<std::uint32_t>{1, 32, 64, 64}));
+}
+
+}  // namespace
+}  // namespace coalprof
