@@ -7,6 +7,7 @@
 
 #include "core/explain/explanation.h"
 #include "core/kernel/kernel_faults.h"
+#include "core/kernel/pass_findings.h"
 #include "core/lines/line_findings.h"
 #include "core/sim/mended_time.h"
 
@@ -46,12 +47,9 @@ class FindingPrices {
         });
         if (!is_simulated) return;
         const double seconds = priced_.simulated.time.seconds;
-        const bool is_padded = finding.cause == name_of(Cause::bank_conflict) &&
-                               counts_[sites.front()].space == Space::global;
         const SimulatedTime mended =
-            is_padded ? padded_time(priced_.machine, priced_.simulated, sites)
-                      : mended_time(priced_.code, priced_.launch, priced_.memory, priced_.machine,
-                                    priced_.simulated, needed_bytes_, sites);
+            mended_time(priced_.code, priced_.launch, priced_.memory, priced_.machine,
+                        priced_.simulated, needed_bytes_, mends_of(finding, sites));
         const double saved = seconds - mended.seconds;
         finding.kernel_seconds = seconds;
         if (const double hits = l1_hits(sites); hits >= 0.5)
@@ -64,6 +62,25 @@ class FindingPrices {
     }
 
  private:
+    SiteMends mends_of(const LineFinding& finding, const std::vector<std::uint32_t>& sites) const {
+        SiteMends mends(priced_.code.sites.size());
+        SiteMend mend{SiteMend::Kind::adjacent};
+        if (finding.cause == repeated_store)
+            mend.kind = SiteMend::Kind::in_register;
+        else if (finding.cause == name_of(Cause::bank_conflict) &&
+                 counts_[sites.front()].space == Space::global)
+            for (std::size_t i = 1; i < result_.points.size(); ++i)
+                if (result_.points[i].name == finding.point)
+                    mend = padding_of(result_.warps[i]).value_or(mend);
+        // The whole array has other rows, or values that registers hold.
+        const std::string& array = priced_.code.sites[sites.front()].array;
+        for (std::uint32_t i = 0; i < mends.size(); ++i)
+            if (std::ranges::find(sites, i) != sites.end() ||
+                (mend.kind != SiteMend::Kind::adjacent && !array.empty() &&
+                 priced_.code.sites[i].array == array && counts_[i].space == Space::global))
+                mends[i] = mend;
+        return mends;
+    }
     // The offsets in their sectors at which warps of the site begin.
     std::set<std::uint64_t> places_of(std::uint32_t site) const {
         std::set<std::uint64_t> places;
@@ -128,7 +145,7 @@ class FindingPrices {
                 "threads or more loads in flight as well.";
         else
             finding.fix = fmt::format(
-                "None is needed: with the fewest sectors the kernel would take as long, limited by "
+                "None is needed: without this waste the kernel would take as long, limited by "
                 "{}.",
                 phrase_of(limit));
     }
@@ -174,6 +191,7 @@ void price_findings(KernelResult& result, const PricedLaunch& priced,
     };
     for (LineFinding& one : result.findings) {
         prices.price(one);
+        if (one.cause == repeated_store && one.saves_seconds == 0) continue;
         const auto after =
             std::ranges::upper_bound(sorted, saves(one), std::ranges::greater(), saves);
         sorted.insert(after, std::move(one));

@@ -164,6 +164,13 @@ Readings readings_of(const Code& code, const Machine& machine,
                 all[counter] = reading;
         });
     derive_ratios(all);
+    // The result: every launch that does the same work stores as much, however often.
+    std::uint64_t stored = 0;
+    for (const std::uint32_t site : sites)
+        if (code.sites[site].kind == AccessKind::store && counts[site].space == Space::global)
+            stored += counts[site].global.unique_bytes + counts[site].transactions.unique_bytes -
+                      counts[site].repeated_bytes;
+    if (stored != 0) all[Counter::useful_bytes] = stored;
     return all;
 }
 
@@ -210,7 +217,10 @@ KernelResult points_of_kernel(const Code& code, const KernelLaunch& launch, cons
         names.push_back(point.name);
     }
     // Waste can wait until the fault is mended.
-    if (result.findings.empty()) result.findings = findings_of(reports, names, machine);
+    if (result.findings.empty()) {
+        result.findings = findings_of(reports, names, machine);
+        add_repeat_findings(result, code, counts);
+    }
     result.warnings = warnings_of(code, notes);
     return result;
 }
@@ -246,7 +256,10 @@ class CountingSink : public AccessSink {
         counter.take(site, space, access, growth, box);
         if (space == Space::global) stream.take(site, access, growth, box);
     }
-    void resume(std::uint32_t warp) override { stream.resume(warp); }
+    void resume(std::uint32_t warp) override {
+        counter.resume(warp);
+        stream.resume(warp);
+    }
     void keep() override {
         counter.keep();
         stream.keep();

@@ -117,6 +117,8 @@ void SiteCounts::add(const SiteCounts& other, std::size_t most) {
     warps += other.warps;
     lanes += other.lanes;
     walks += other.walks;
+    repeats += other.repeats;
+    repeated_bytes += other.repeated_bytes;
     add_accesses(other, 1);
     if (other.warps != 0) space = other.space;
     for (const SampledWarp& one : other.samples) keep(one, most);
@@ -205,7 +207,13 @@ void SiteCounter::take(std::uint32_t site, Space space, const WarpAccess& access
     }
     const bool is_hashed = space == Space::global && !is_load_or_store(access.kind);
     if (is_hashed && blocks <= most_hashed_blocks) return count_each(site, access, growth, box);
-    counts.add_accesses(counts_of_site(site, access, growth, box), 1);
+    const SiteCounts& of_boxes = counts_of_site(site, access, growth, box);
+    counts.add_accesses(of_boxes, 1);
+    if (space != Space::global || access.kind != AccessKind::store) return;
+    const VisitedPlaces::Before before = stored_.visit(access);
+    if (before == VisitedPlaces::Before::never) return;
+    counts.repeated_bytes += of_boxes.global.unique_bytes + of_boxes.transactions.unique_bytes;
+    if (before == VisitedPlaces::Before::since_barrier) counts.repeats += blocks;
 }
 
 SiteCounts SiteCounter::counts_of_box(std::uint32_t site, const WarpAccess& access,
@@ -310,11 +318,13 @@ void SiteCounter::keep() {
         attempt_[site] = {};
     }
     touched_.clear();
+    stored_.clear();
 }
 
 void SiteCounter::drop() {
     for (const std::uint32_t site : touched_) attempt_[site] = {};
     touched_.clear();
+    stored_.clear();
 }
 
 }  // namespace coalprof

@@ -13,6 +13,7 @@
 #include "core/machine/machine.h"
 #include "core/program/execute.h"
 #include "core/result/reading.h"
+#include "core/sim/visited_places.h"
 
 namespace coalprof {
 
@@ -28,9 +29,11 @@ struct SampledWarp {
 };
 
 struct SiteCounts {
-    std::uint64_t warps = 0;  // that had a lane to serve
-    std::uint64_t lanes = 0;  // active, over all of them
-    std::uint64_t walks = 0;  // warps whose lanes each went on from where they were
+    std::uint64_t warps = 0;           // that had a lane to serve
+    std::uint64_t lanes = 0;           // active, over all of them
+    std::uint64_t walks = 0;           // warps whose lanes each went on from where they were
+    std::uint64_t repeats = 0;         // that stored where they had stored since the last barrier
+    std::uint64_t repeated_bytes = 0;  // distinct in a warp, of all that stored there before
     GlobalCounts global;
     TransactionCounts transactions;
     SharedCounts shared;
@@ -57,6 +60,7 @@ class SiteCounter : public AccessSink {
                 std::vector<SharedAtomic> atomics = {});
     void take(std::uint32_t site, Space space, const WarpAccess& access, const Growth& growth,
               const BlockBox& box) override;
+    void resume(std::uint32_t warp) override { stored_.resume(warp); }
     void keep() override;
     void drop() override;
     const std::vector<SiteCounts>& counts() const { return kept_; }
@@ -107,6 +111,7 @@ class SiteCounter : public AccessSink {
     };
     BlockBox box_{.count = {}};
     std::vector<BlockInBox> blocks_;
+    VisitedPlaces stored_;
     std::vector<WarpAccess> previous_;  // of each site, of global memory, block by block
 };
 

@@ -7,6 +7,7 @@
 #include "core/access/lane_set.h"
 #include "core/program/step_code.h"
 #include "core/sim/line_table.h"
+#include "core/sim/visited_places.h"
 
 namespace coalprof {
 namespace {
@@ -149,9 +150,9 @@ class BlockRecorder : public AccessSink {
  public:
     // `warps`: they share the space for events.
     BlockRecorder(const Code& code, const Machine& machine, std::size_t warps,
-                  const std::vector<bool>& mended)
+                  const SiteMends& mends)
         : code_(code),
-          mended_(mended),
+          mends_(mends),
           flow_(code),
           costs_(costs_of(code)),
           shared_(*machine.rules),
@@ -177,6 +178,7 @@ class BlockRecorder : public AccessSink {
     void begin(std::uint32_t warps, bool is_whole) {
         is_whole_ = is_whole;
         all_events_ = kept_events_ = 0;
+        visited_.clear();
         warps_.clear();
         warps_.resize(warps);
         for (WarpRecord& one : warps_) one.source.resize(code_.slots.size());
@@ -193,7 +195,10 @@ class BlockRecorder : public AccessSink {
 
     void keep() override {}
     void drop() override {}
-    void resume(std::uint32_t warp) override { now_ = &warps_[warp]; }
+    void resume(std::uint32_t warp) override {
+        now_ = &warps_[warp];
+        visited_.resume(warp);
+    }
     bool follows_steps() const override { return true; }
     bool step(std::uint32_t at) override {
         WarpRecord& warp = *now_;
@@ -217,9 +222,10 @@ class BlockRecorder : public AccessSink {
         if (now_->block.empty()) return;
         TraceEvent& event = now_->block.back();
         event.site = site;
-        const bool is_mended = site < mended_.size() && mended_[site];
+        const SiteMend mend = mend_of(site);
         if (space == Space::shared) {
             event.unit = TraceUnit::shared;
+            const bool is_mended = mend.kind == SiteMend::Kind::adjacent;
             const std::uint64_t passes = is_mended ? shared_.count(access).ideal_wavefronts
                                          : is_load_or_store(access.kind)
                                              ? shared_.count(access).wavefronts
@@ -233,12 +239,28 @@ class BlockRecorder : public AccessSink {
                 static_cast<std::uint16_t>(event.passes.data + access.width_bytes / 4);
             return;
         }
+        if (mend.kind == SiteMend::Kind::in_register &&
+            visited_.visit(access) == VisitedPlaces::Before::since_barrier) {
+            event.unit = TraceUnit::none;
+            return;
+        }
         event.goes_past_l1 = goes_past_l1_[site];
         if (event.lines == 0) event.first_line = static_cast<std::uint32_t>(traces_.lines.size());
-        add_lines(event, is_mended ? order_.relaid(access, now_->shifts) : access);
+        add_lines(event, mended(access, mend));
     }
 
  private:
+    SiteMend mend_of(std::uint32_t site) const {
+        return site < mends_.size() ? mends_[site] : SiteMend{};
+    }
+    WarpAccess mended(const WarpAccess& access, const SiteMend& mend) {
+        if (mend.kind == SiteMend::Kind::adjacent) return order_.relaid(access, now_->shifts);
+        WarpAccess moved = access;
+        if (mend.kind == SiteMend::Kind::padded)
+            for (std::uint64_t& address : moved.addresses)
+                address += address / mend.row_bytes * mend.pad_bytes;
+        return moved;
+    }
     void add_lines(TraceEvent& event, const WarpAccess& access) {
         const LinesOfWarp lines(access);
         traces_.lines.insert(traces_.lines.end(), lines.begin(), lines.end());
@@ -290,7 +312,9 @@ class BlockRecorder : public AccessSink {
         std::uint32_t stage =
             waits > warp.first_of_block ? warp.stage[waits - 1 - warp.first_of_block] + 1 : 0;
         // Loads stay after stores that may be to their place, and stores after such loads.
-        if (one.opcode == Opcode::load) {
+        if (mend_of(one.site).kind == SiteMend::Kind::in_register) {
+            // It will not be there.
+        } else if (one.opcode == Opcode::load) {
             if (warp.has_store && !is_read_only_[at]) stage = std::max(stage, warp.store_stage);
             if (!is_read_only_[at]) warp.load_stage = std::max(warp.load_stage, stage);
         } else {
@@ -334,8 +358,9 @@ class BlockRecorder : public AccessSink {
     }
 
     const Code& code_;
-    const std::vector<bool>& mended_;
+    const SiteMends& mends_;
     WordOrder order_;
+    VisitedPlaces visited_;  // by accesses that registers would hold
     CodeFlow flow_;
     std::vector<IssueCost> costs_;
     SharedMemory shared_;
@@ -387,7 +412,7 @@ std::vector<SharedAtomic> sorts_of_atomics(const Code& code, const Machine& mach
 
 BlockTraces trace_blocks(const Code& code, const KernelLaunch& launch, const LaunchMemory& memory,
                          const Machine& machine, const std::vector<std::uint64_t>& blocks,
-                         const std::vector<bool>& mended) {
+                         const SiteMends& mends) {
     // Their stores are discarded: no other blocks have run before them either.
     LaunchMemory own;
     for (const LaunchArray& array : memory.arrays()) own.add(array);
@@ -396,7 +421,7 @@ BlockTraces trace_blocks(const Code& code, const KernelLaunch& launch, const Lau
     StepBudget budget(~std::uint64_t{0});
     Executor executor(steps, launch, own, limits, budget);
     const std::uint32_t warps = (launch.threads() + warp_lanes - 1) / warp_lanes;
-    BlockRecorder recorder(code, machine, warps * blocks.size(), mended);
+    BlockRecorder recorder(code, machine, warps * blocks.size(), mends);
     ExecutionNotes notes;
     for (std::size_t i = 0; i < blocks.size(); ++i) {
         recorder.begin(warps, i == blocks.size() / 2);

@@ -42,11 +42,23 @@ struct BlockTraces {
 // By site: how passes of its atomics on shared memory are counted.
 std::vector<SharedAtomic> sorts_of_atomics(const Code& code, const Machine& machine);
 
-// Executes these blocks one after the other, each for itself. `mended`, by site: the accesses find
-// their words adjacent, in the order in which warps reach them, and no bank of shared memory asked
-// twice; empty: none.
+// An instruction's accesses as they would be without their waste.
+struct SiteMend {
+    enum class Kind : std::uint8_t {
+        none,
+        adjacent,     // words in the order in which warps reach them, each bank asked once
+        padded,       // each row is longer
+        in_register,  // a warp goes to a place once, until it comes to a barrier
+    };
+    Kind kind = Kind::none;
+    std::uint64_t row_bytes = 0;  // of padded rows
+    std::uint64_t pad_bytes = 0;  // that each gets
+};
+using SiteMends = std::vector<SiteMend>;  // by Code::sites; empty: none
+
+// Executes these blocks one after the other, each for itself.
 BlockTraces trace_blocks(const Code& code, const KernelLaunch& launch, const LaunchMemory& memory,
                          const Machine& machine, const std::vector<std::uint64_t>& blocks,
-                         const std::vector<bool>& mended = {});
+                         const SiteMends& mends = {});
 
 }  // namespace coalprof

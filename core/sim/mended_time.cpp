@@ -61,48 +61,34 @@ std::vector<double> sectors_of_sites(const BlockTraces& traces, std::size_t site
 
 SimulatedTime mended_time(const Code& code, const KernelLaunch& launch, const LaunchMemory& memory,
                           const Machine& machine, const SimulatedLaunch& simulated,
-                          const std::vector<double>& needed_bytes,
-                          const std::vector<std::uint32_t>& sites) {
+                          const std::vector<double>& needed_bytes, const SiteMends& mends) {
     LaunchModel model = simulated.model;
-    std::vector<bool> is_mended(code.sites.size(), false);
-    for (const std::uint32_t site : sites) is_mended[site] = true;
-    model.traces = trace_blocks(code, launch, memory, machine, model.traced_blocks, is_mended);
+    model.traces = trace_blocks(code, launch, memory, machine, model.traced_blocks, mends);
     if (!model.longest.blocks.empty())
         model.longest =
-            trace_blocks(code, launch, memory, machine, {model.l2.longest_block}, is_mended);
+            trace_blocks(code, launch, memory, machine, {model.l2.longest_block}, mends);
     model.mended.resize(code.sites.size());
     const std::vector<double> before = sectors_of_sites(simulated.model.traces, code.sites.size()),
                               after = sectors_of_sites(model.traces, code.sites.size());
-    for (const std::uint32_t site : sites) {
+    for (std::uint32_t site = 0; site < code.sites.size(); ++site) {
+        if (mends[site].kind == SiteMend::Kind::none) continue;
+        const double sectors = before[site] > 0 ? after[site] / before[site] : 1;
+        MendedShare& share = model.mended[site];
+        share.sectors = sectors;
+        model.totals.sectors[site] *= sectors;
+        const bool is_store = code.sites[site].kind == AccessKind::store;
+        if (mends[site].kind == SiteMend::Kind::in_register) {
+            model.totals.lines[site] *= sectors;
+            if (is_store) model.totals.stores_of_line *= sectors;
+        }
+        if (mends[site].kind != SiteMend::Kind::adjacent) continue;
         const auto left = [&](double SiteTraffic::*bytes) {
             return share_left(code, needed_bytes, simulated.time.dram_of_site, site, bytes);
         };
         // Stores of whole sectors need no read first.
-        const bool is_store = code.sites[site].kind == AccessKind::store;
-        const double sectors = before[site] > 0 ? after[site] / before[site] : 1;
-        model.mended[site] = {.sectors = sectors,
-                              .read_bytes = is_store ? 0 : left(&SiteTraffic::read_bytes),
-                              .write_bytes = left(&SiteTraffic::write_bytes)};
-        model.totals.sectors[site] *= sectors;
+        share.read_bytes = is_store ? 0 : left(&SiteTraffic::read_bytes);
+        share.write_bytes = left(&SiteTraffic::write_bytes);
     }
-    return time_of(model, rates_of(machine)->sim);
-}
-
-SimulatedTime padded_time(const Machine& machine, const SimulatedLaunch& simulated,
-                          const std::vector<std::uint32_t>& sites) {
-    LaunchModel model = simulated.model;
-    for (auto& block : model.traces.blocks)
-        for (WarpEvents& warp : block)
-            for (TraceEvent& event : warp.events) {
-                if (event.unit != TraceUnit::load ||
-                    std::ranges::find(sites, event.site) == sites.end())
-                    continue;
-                int sectors = 0;
-                for (std::uint32_t i = 0; i < event.lines; ++i)
-                    sectors += std::popcount(model.traces.lines[event.first_line + i].sectors);
-                event.passes.data =
-                    std::min(event.passes.data, static_cast<std::uint16_t>((sectors + 3) / 4));
-            }
     return time_of(model, rates_of(machine)->sim);
 }
 

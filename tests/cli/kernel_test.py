@@ -446,6 +446,61 @@ class Times(Case):
         self.assertIn("in shared memory", found["fix"])
         self.assertAlmostEqual(each - found["saves_seconds"], once, delta=each / 5)
 
+    def test_stores_to_the_same_place_in_each_round_are_no_work_but_a_finding(self):
+        def kernel(name, in_loop, behind=""):
+            return (f".visible .entry {name}(.param .u64 x, .param .u64 y)\n"
+                    "{ .reg .pred %p<3>; .reg .b32 %r<12>; .reg .b64 %rd<9>;\n"
+                    "mov.u32 %r1, %ctaid.x; mov.u32 %r2, %tid.x; mad.lo.u32 %r3, %r1, 256, %r2; mov.u32 %r8, 0;"
+                    "ld.param.u64 %rd1, [x]; ld.param.u64 %rd2, [y]; mov.u32 %r4, 0; mad.wide.u32 %rd4, %r3, 4, %rd2;\n"
+                    "LOOP: mad.lo.u32 %r5, %r4, 32, %r2; mad.wide.u32 %rd3, %r5, 4, %rd1; ld.global.u32 %r6, [%rd3];"
+                    "add.u32 %r8, %r8, %r6; add.u32 %r4, %r4, 1; setp.lt.u32 %p1, %r4, 128; add.u32 %r10, %r2, 1; setp.ge.u32 %p2, %r10, %r4;"
+                    f"{in_loop} @%p1 bra LOOP; {behind} ret; }}\n")
+        store = "st.global.u32 [%rd4], %r8;"
+        kernels = {"once": ("", store), "each": (store, ""), "reload": ("ld.global.u32 %r9, [%rd4];" + store, ""),
+                   "fewer": ("@%p2 " + store, ""),  # threads stop one by one
+                   "moves": (store + "add.s64 %rd4, %rd4, 1048576;", ""), "waits": (store + "bar.sync 0;", ""),
+                   "atomic": (store, "red.global.add.u32 [%rd1], %r8;"), "visible": (store.replace("st.", "st.volatile."), "")}
+        ptx = HEADER + "".join(kernel(name, *parts) for name, parts in kernels.items())
+        launch = ("--grid", "1024", "--block", "256", "--json")
+        seconds, found = {}, {}
+        for name in kernels:
+            document = self.run_ok("kernel", "-", name, *launch, stdin=ptx).json
+            seconds[name] = document["points"][0]["predicted"]["duration_seconds"]
+            found[name] = [one for one in document.get("findings", []) if one["cause"] == "repeated_store"]
+            stored = document["points"][0]["predicted"]["useful_bytes"]
+            self.assertEqual(stored, (128 if name == "moves" else 1) << 20, name)
+        self.assertEqual([name for name in kernels if found[name]], ["each", "reload", "fewer"])
+        for name in ("each", "reload"):
+            saved = found[name][0]["saves_seconds"]
+            self.assertAlmostEqual(saved / (seconds[name] - seconds["once"]), 1, delta=0.15)
+        (verdict,) = self.run_ok("kernel", "-", "each", "once", *launch, stdin=ptx).json["verdicts"]
+        self.assertNotIn("same work", verdict["text"])
+
+    def test_padding_rows_saves_what_the_padded_kernel_is_faster(self):
+        # s += A[row * pitch + k] by blocks of 8 x 32 threads, and B[k * 512 + column].
+        kernel = HEADER + (
+            ".visible .entry k(.param .u64 A, .param .u64 B, .param .u64 C, .param .u32 pitch)\n"
+            "{ .reg .pred %p<3>; .reg .b32 %r<20>; .reg .b64 %rd<12>;\n"
+            "mov.u32 %r1, %ctaid.x; mov.u32 %r2, %tid.x; mov.u32 %r3, %ctaid.y; mov.u32 %r4, %tid.y;"
+            "mad.lo.u32 %r5, %r1, 8, %r2; mad.lo.u32 %r6, %r3, 32, %r4; ld.param.u32 %r7, [pitch]; mul.lo.u32 %r8, %r6, %r7;"
+            "ld.param.u64 %rd1, [A]; ld.param.u64 %rd2, [B]; ld.param.u64 %rd3, [C]; mad.wide.u32 %rd4, %r8, 4, %rd1;"
+            "mad.wide.u32 %rd5, %r5, 4, %rd2; mad.lo.u32 %r9, %r6, 512, %r5; mad.wide.u32 %rd6, %r9, 4, %rd3; mov.u32 %r10, 0;\n"
+            "LOOP: " + "".join(f"ld.global.f32 %r11, [%rd4+{4 * i}]; ld.global.f32 %r12, [%rd5+{2048 * i}];"
+                               "fma.rn.f32 %r13, %r11, %r12, %r13;" for i in range(4)) +
+            "add.s64 %rd4, %rd4, 16; add.s64 %rd5, %rd5, 8192; add.u32 %r10, %r10, 4; setp.lt.u32 %p1, %r10, 512; @%p1 bra LOOP;"
+            "st.global.f32 [%rd6], %r13; ret; }\n")
+
+        def predicted(pitch):
+            document = self.run_ok("kernel", "-", "--grid", "64x16", "--block", "8x32", "--arg", f"pitch={pitch}", "--json",
+                                   stdin=kernel).json
+            return document["points"][0]["predicted"]["duration_seconds"], document.get("findings", [])
+        for pitch in (512, 544):
+            seconds, (found,) = predicted(pitch)
+            self.assertIn(f"{4 * pitch + 32} bytes", found["fix"])
+            padded, rest = predicted(pitch + 8)
+            self.assertEqual(rest, [])
+            self.assertAlmostEqual(found["saves_seconds"] / (seconds - padded), 1, delta=0.15)
+
     def test_tells_lanes_that_walk_along_their_own_rows_from_scattered_indices(self):
         # y[i] = x[start[i]] + x[start[i] + 1] + ..., as a sparse matrix is read by a thread for each row.
         loop = ("ld.global.u32 %r7, [%rd5]; mad.wide.u32 %rd7, %r7, 4, %rd2; mov.u32 %r8, 0;\n"

@@ -217,8 +217,9 @@ TEST(Kernels, words_beside_each_other_are_not_aligned_at_once) {
                                     .block = {32, 4, 2},
                                     .arguments = {},
                                     .counted = {}});
-    const BlockTraces traces = trace_blocks(code, bound.launch, bound.memory, find_machine("h100"),
-                                            {5000}, std::vector<bool>(code.sites.size(), true));
+    const BlockTraces traces =
+        trace_blocks(code, bound.launch, bound.memory, find_machine("h100"), {5000},
+                     SiteMends(code.sites.size(), {SiteMend::Kind::adjacent}));
     for (const WarpEvents& warp : traces.blocks.front()) {
         int sectors = 0;
         for (const TraceEvent& event : warp.events)
