@@ -146,7 +146,10 @@ ResultHead head_of_kernel(const KernelCommand& command, const Invocation& invoca
     head.backend = "model";
     head.sweep = {.pattern = "kernel",
                   .file = command.kernel.file,
-                  .parameter = kernels.size() == 1 ? swept_key(kernels.front().axes) : "kernel"};
+                  .parameter = kernels.size() > 1 ? "kernel"
+                               : machines.size() > 1 && launches_of(kernels) == 1
+                                   ? "machine"
+                                   : swept_key(kernels.front().axes)};
     head.columns = command.output.view.chosen_columns();
     return head;
 }

@@ -77,17 +77,22 @@ Relation relation_of(const Counts& counts) {
                                                           : Relation::differing;
 }
 
-// Estimates that differ by less than their doubt are equal.
+// Estimates that differ by less than their doubt are equal, unless a reader sees which is smaller:
+// the errors of launches that are alike are, too, so their order is often right.
 bool varies_within_doubt(const TableItem& item, const std::vector<Point>& points) {
-    double low = -std::numeric_limits<double>::infinity();
-    double high = std::numeric_limits<double>::infinity();
+    constexpr double infinite = std::numeric_limits<double>::infinity();
+    double low = -infinite, high = infinite;    // of all intervals
+    double least = infinite, most = -infinite;  // of the estimates
     for (const Point& point : points) {
         const Interval* interval = item.interval(point);
-        if (!interval || !is_finite_number(item.predicted(point))) return false;
+        const Reading predicted = item.predicted(point);
+        if (!interval || !is_finite_number(predicted)) return false;
         low = std::max(low, interval->low);
         high = std::min(high, interval->high);
+        least = std::min(least, number_in(predicted));
+        most = std::max(most, number_in(predicted));
     }
-    return points.size() > 1 && low <= high;
+    return points.size() > 1 && low <= high && most - least <= visible_difference * most;
 }
 
 }  // namespace

@@ -216,14 +216,15 @@ class ColumnMaker {
         const bool is_predicted = !head_.machine.name.empty();
         if (facts.item.is(Counter::duration_seconds)) {
             if (!is_predicted) return 0;
-            if (compares_ && !facts.is_constant && !is_of_lines_) return 8;
+            const bool varies = !facts.is_constant && (compares_ || !facts.is_doubtful);
+            if (varies && !is_of_lines_) return 8;
         }
         if (facts.item.is(Counter::bandwidth_bytes_per_second) &&
             find_value(points_.front().parameters, "machine"))
             return 12;
-        // Where L1 limits the kernel, passes through it are what lines cost.
-        if (is_of_lines_ && facts.item.is(AccessField::data_wavefronts) &&
-            limit_of(points_.front()) == word_of(Limit::l1))
+        // Where L1 limits kernels, passes through it are what lines and launches cost.
+        const bool is_of_kernels = is_of_lines_ || head_.sweep.pattern == "kernel";
+        if (is_of_kernels && facts.item.is(AccessField::data_wavefronts) && is_limited_by_l1())
             return 10;
         // A number that is the same in every row can be given once above; a varying one is an
         // answer.
@@ -249,6 +250,10 @@ class ColumnMaker {
     }
 
  private:
+    bool is_limited_by_l1() const {
+        return is_of_lines_ ? limit_of(points_.front()) == word_of(Limit::l1)
+                            : common_limit() == Limit::l1;
+    }
     template <typename CellOf>
     LaidColumn column(TableColumn shown, CellOf cell_of) const {
         LaidColumn laid{.shown = std::move(shown), .cells = {}};

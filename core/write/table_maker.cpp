@@ -98,22 +98,21 @@ class RowFolder {
         const auto holds = [&](std::size_t i, double value) {
             return column.doubts[i].low <= value && value <= column.doubts[i].high;
         };
-        constexpr double tolerance = 0.05;
         return holds(a, middle(b)) && holds(b, middle(a)) &&
-               std::abs(middle(a) - middle(b)) <= tolerance * middle(a);
+               std::abs(middle(a) - middle(b)) <= visible_difference * middle(a);
     }
-    bool have_equal_numbers(const FoldedRow& a, const FoldedRow& b) const {
+    bool have_equal_numbers(const FoldedRow& a, const FoldedRow& b, bool as_printed) const {
         if (points_[a.first].failure != points_[b.first].failure) return false;
         return std::ranges::all_of(columns_, [&](const LaidColumn& column) {
             return column.says_which_point ||
                    column.cells[a.first].text == column.cells[b.first].text ||
-                   are_equal_estimates(column, a.first, b.first);
+                   (!as_printed && are_equal_estimates(column, a.first, b.first));
         });
     }
     bool are_equal_beside(const FoldedRow& a, const FoldedRow& b, std::size_t folded) const {
         for (std::size_t k = 0; k < leading_; ++k)
             if (k != folded && a.cells[k].text != b.cells[k].text) return false;
-        return have_equal_numbers(a, b);
+        return have_equal_numbers(a, b, false);
     }
 
     std::vector<FoldedRow> folded_by(std::vector<FoldedRow> rows, std::size_t column) const {
@@ -145,7 +144,7 @@ class RowFolder {
             if (!rows[i].is_run) continue;
             const auto known = std::find_if(
                 rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(i),
-                [&](const FoldedRow& row) { return have_equal_numbers(row, rows[i]); });
+                [&](const FoldedRow& row) { return have_equal_numbers(row, rows[i], true); });
             const auto value = whole_number(points_[known->first], columns_[0].parameter);
             if (known->first == rows[i].first || !value) continue;
             for (std::size_t k = 1; k < rows[i].cells.size(); ++k) rows[i].cells[k] = {};

@@ -206,6 +206,31 @@ TEST(Table, rows_that_are_equal_are_folded) {
     EXPECT_THAT(table_of(offsets(17), {.explains_all = true}), HasSubstr("\n     3 "));
 }
 
+// Offsets below 17 that take so long, those that are no multiple of 8 from 9 on so many times as
+// long; who knows how long exactly.
+std::vector<Point> doubtful_offsets(double factor) {
+    std::vector<Point> points = offsets(17);
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        points[i].predicted[Counter::duration_seconds] = 1e-3 * (i > 8 && i % 8 != 0 ? factor : 1);
+        points[i].estimates =
+            Estimates{.intervals = {{Counter::duration_seconds, 1e-4, 1e-2}}, .limits = {}};
+    }
+    return points;
+}
+
+TEST(Table, times_that_differ_visibly_stand_in_their_rows) {
+    const std::string table = table_of(doubtful_offsets(1.03));
+    EXPECT_THAT(table, HasSubstr(" time\n"));
+    EXPECT_THAT(table, HasSubstr("~1.03\n"));
+    EXPECT_THAT(table, Not(HasSubstr("as 1\n")));
+    EXPECT_THAT(table_of(doubtful_offsets(1.01)), HasSubstr("time ~1.00 to ~1.01 ms"));
+    // In a table that shows the time anyway, rows are as others only where it is the same.
+    ResultHead head = synthetic::head();
+    head.foremost = {Counter::duration_seconds};
+    EXPECT_THAT(table_of(doubtful_offsets(1.01), {}, head), Not(HasSubstr("as 1\n")));
+    EXPECT_THAT(table_of(doubtful_offsets(1.001), {}, head), HasSubstr("as 1\n"));
+}
+
 // The estimates of time say nothing where the start of the launch is what takes it.
 TEST(Table, shows_no_times_that_mean_nothing) {
     std::vector<Point> points{predicted_load("a", 4), predicted_load("b", 8)};
