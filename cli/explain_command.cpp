@@ -184,8 +184,9 @@ DrawnWarps explain_kernel(const CLI::App& app, ExplainCommand command, const Mac
                          "give --grid, --block and --arg one value each");
     KernelFile::Kernel kernel =
         KernelFile(command.kernel, bytes, machine).kernel(command.kernel_name);
-    const KernelResult result = predict_choice(kernel.code, kernel.parameter_names, choices.front(),
-                                               machine, {.threads = thread_count()});
+    const KernelResult result =
+        predict_choice(kernel.code, kernel.parameter_names, choices.front(), machine,
+                       {.threads = thread_count(), .prices_findings = true});
     const std::vector<std::string>& arrays = command.formula.arrays;
     return explain_line(result, kernel.code,
                         {.line = command.line,
@@ -272,7 +273,8 @@ ExitCode run_explain(const CLI::App& app, const ExplainCommand& command,
     head.machine = describe_machines({machine});
     head.backend = "model";
     const auto document = [&] {
-        return json_document(head, drawn.first, drawn.worst ? &*drawn.worst : nullptr);
+        return json_document(head, drawn.first, drawn.worst ? &*drawn.worst : nullptr,
+                             drawn.status);
     };
     const auto lines = [&](const TableStyle& look) {
         const ExplainStyle style{.width = look.width,
@@ -297,7 +299,7 @@ ExitCode run_explain(const CLI::App& app, const ExplainCommand& command,
             return html_page_of(lines({.width = 80}), drawn.first.name);
         return without_commands(text_of(lines(look), look.color));
     });
-    return ExitCode::done;
+    return exit_code_of(drawn.status);
 }
 
 }  // namespace

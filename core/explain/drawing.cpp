@@ -11,6 +11,7 @@
 #include "core/explain/styled_text.h"
 #include "core/text/units.h"
 #include "core/text/utf8.h"
+#include "core/write/finding_text.h"
 #include "core/write/number_text.h"
 
 namespace coalprof {
@@ -134,7 +135,8 @@ class Drawing {
     void access(const ExplainedAccess& access) {
         put_indented(head_of(access), Ink::plain);
         if (access.shape.active_lanes > 0) {
-            const MapStyle map_style{width_, style_.ascii, style_.all_lines};
+            const MapStyle map_style{width_, style_.ascii, style_.all_lines,
+                                     explanation_.names_source};
             switch (access.access.space) {
                 case Space::shared:
                     access.banks ? banks(*access.banks, map_style) : unknown_passes(access.shape);
@@ -153,8 +155,12 @@ class Drawing {
             put_labelled(label, note);
             label = {};
         }
-        put_labelled("why", access.reasons.why);
-        put_labelled("fix", access.reasons.mend);
+        put_labelled("why", access.finding ? access.finding->text : access.reasons.why);
+        put_labelled("fix", access.finding ? access.finding->fix : access.reasons.mend);
+        if (access.finding)
+            if (const std::string saving = saving_text(*access.finding, style_.ascii);
+                !saving.empty())
+                put_labelled("saves", saving);
         if (access.launch && access.launch->is_known())
             put_labelled("launch", launch_note(*access.launch, purpose_of(access)));
     }
@@ -290,10 +296,10 @@ class Drawing {
         put_row("efficiency", percent(efficiency), byte_note(purpose_of(access), counts));
         put_row("L2 requests", fmt::format("{}", counts.l2_requests),
                 purpose_of(access) == Purpose::atomic ? "packets of lanes that go out together"
-                                                      : "one for each line");
+                                                      : "one for each cache line");
         if (counts.tag_doubts == 0 && counts.tag_wavefronts > 1)
             put_row("tag wavefronts", fmt::format("{}", counts.tag_wavefronts),
-                    "passes through L1's tag stage, at most 4 lines each");
+                    "passes through L1's tag stage, at most 4 cache lines each");
     }
 
     void transaction_counts(const TransactionUse& use, const ExplainedAccess& access) {

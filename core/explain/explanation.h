@@ -64,6 +64,8 @@ struct ExplainedAccess {
     WarpShape shape;
     std::vector<std::string> notes;  // of a user's formula: how its parts move from lane to lane
     Reasons reasons;
+    // Of a line of a program: it knows more than one warp tells, and stands instead of the reasons.
+    std::optional<LineFinding> finding = {};
     // For global memory from compute capability 7.0 on; none for a single warp.
     std::optional<LaunchCensus> launch;
 };
@@ -83,12 +85,14 @@ struct Explanation {
     std::optional<LaunchTime> time;  // of the whole launch
     std::vector<Advice> advice;      // for the whole launch, checked by the model
     std::vector<Warning> warnings;   // limits of the machine that the launch exceeds
+    bool names_source = false;       // a line is then one of the source, unless it says "cache"
 };
 
 // The chosen or commonest warp, and the one that costs most if it is another.
 struct DrawnWarps {
     Explanation first;
     std::optional<Explanation> worst = {};
+    Status status = Status::complete;  // partial: the launch has a fault
 };
 
 // The purpose of an access's instructions, taken together.
@@ -107,6 +111,7 @@ struct NamedWarp {
     std::string array = {};  // empty: nothing is known
     std::optional<std::uint64_t> first_address = std::nullopt;
     std::uint32_t element_bytes = 4;
+    std::optional<LineFinding> finding = {};
 };
 // The same for a warp of one line. Throws UsageError for machines as above.
 Explanation explanation_of(const std::string& name, const std::vector<NamedWarp>& warps,

@@ -124,6 +124,7 @@ Json launch_of(const ExplainedAccess& access) {
 }
 
 Json access_of(const ExplainedAccess& access) {
+    const std::optional<LineFinding>& found = access.finding;
     return {{"instructions", instructions_of(access)},
             {"space", name_of(access.access.space)},
             {"width_bytes", access.access.width_bytes},
@@ -133,9 +134,9 @@ Json access_of(const ExplainedAccess& access) {
             {"transactions", transactions_of(access)},
             {"passes", passes_of(access)},
             {"notes", access.notes},
-            {"cause", name_of(access.reasons.cause)},
-            {"why", access.reasons.why},
-            {"mend", access.reasons.mend},
+            {"cause", found ? found->cause : std::string(name_of(access.reasons.cause))},
+            {"why", found ? found->text : access.reasons.why},
+            {"mend", found ? found->fix : access.reasons.mend},
             {"launch", launch_of(access)}};
 }
 
@@ -179,9 +180,9 @@ Json tree_of(const Explanation& explanation) {
 }  // namespace
 
 std::string json_document(const ResultHead& head, const Explanation& explanation,
-                          const Explanation* worst) {
+                          const Explanation* worst, Status status) {
     Json document = {{"schema", result_schema},
-                     {"status", name_of(Status::complete)},
+                     {"status", name_of(status)},
                      {"meta", meta_of(head)},
                      {"sweep", tree_of(explanation.sweep)},
                      {"explanation", tree_of(explanation)},

@@ -11,8 +11,8 @@
 namespace coalprof {
 
 // The whole document, ended by a newline. "meta" is made from the head, whose machine may be empty.
-// `worst`: another warp of the launch, which costs more.
+// `worst`: another warp of the launch, which costs more. `status`: partial where it has a fault.
 std::string json_document(const ResultHead& head, const Explanation& explanation,
-                          const Explanation* worst = nullptr);
+                          const Explanation* worst = nullptr, Status status = Status::complete);
 
 }  // namespace coalprof

@@ -113,7 +113,8 @@ LineMap::Layout LineMap::layout() const {
     Layout layout;
     layout.byte_columns = std::max<std::size_t>(4, digits(last));
     for (const bool numbered : {true, false}) {
-        layout.line_columns = numbered ? std::max<std::size_t>(4, digits(last / line_bytes)) : 0;
+        const std::size_t heading = style_.says_cache ? 5 : 4;
+        layout.line_columns = numbered ? std::max(heading, digits(last / line_bytes)) : 0;
         layout.map_begin =
             1 + layout.line_columns + (numbered ? gap : 0) + layout.byte_columns + gap;
         layout.lanes_begin = layout.map_begin + map_columns + gap;
@@ -206,14 +207,15 @@ StyledLine LineMap::fold_of(std::size_t begin, std::size_t end, bool alike) cons
     StyledLine line;
     line.add_at(layout_.map_begin - gap - terminal_columns(fold), fold);
     line.advance_to(layout_.map_begin);
-    std::string text = fmt::format("{} more lines{}, {} sectors", end - begin,
+    std::string text = fmt::format("{} more cache lines{}, {} sectors", end - begin,
                                    alike ? " like these" : "", sectors);
-    const std::string ranges = lane_ranges(lanes);
-    const std::size_t left = style_.width - layout_.map_begin - text.size();
-    if (ranges.size() + 8 <= left)
-        text += ", lanes " + ranges;
-    else
-        text += fmt::format(", {} lanes", std::popcount(lanes));
+    const auto add_if_it_fits = [&](const std::string& more) {
+        const bool fits = layout_.map_begin + text.size() + more.size() <= style_.width;
+        if (fits) text += more;
+        return fits;
+    };
+    if (!add_if_it_fits(", lanes " + lane_ranges(lanes)))
+        add_if_it_fits(fmt::format(", {} lanes", std::popcount(lanes)));
     line.add(text);
     return line;
 }
@@ -247,7 +249,12 @@ std::vector<StyledLine> LineMap::rows() const {
                 shown[i] = i < first_rows_shown || i + last_rows_shown >= count;
         }
     }
-    std::vector<StyledLine> rows{heading()};
+    std::vector<StyledLine> rows;
+    if (style_.says_cache && layout_.line_columns >= 5) {
+        rows.emplace_back();
+        rows.back().add_at(1 + layout_.line_columns - 5, "cache");
+    }
+    rows.push_back(heading());
     for (std::size_t i = 0; i < count;) {
         if (shown[i]) {
             rows.push_back(row_of(access_.lines[i++]));

@@ -18,6 +18,7 @@ struct MapStyle {
     std::size_t width = 80;
     bool ascii = false;
     bool all_lines = false;
+    bool says_cache = false;  // where lines of a source are named beside those of the cache
 };
 
 class LineMap {

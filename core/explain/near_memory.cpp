@@ -234,13 +234,13 @@ Reasons local_reasons_of(const WarpShape& shape, std::span<const TouchedLine> li
                 fmt::format("{} {} come by with {} sector{}, the fewest there can be.",
                             side_by_side, lanes_alone(shape), sectors, sectors == 1 ? "" : "s"),
                 "Nothing to fix."};
-    return {
-        Cause::own_indices,
-        fmt::format("{} {} are at {} different words of theirs and so touch {} lines, with {} "
-                    "sectors where {} would do.",
-                    side_by_side, lanes_alone(shape), lines.size(), lines.size(), sectors, ideal),
-        "Let the lanes of a warp use the same index at a time, or keep the array in registers "
-        "(indices that the compiler knows) or in shared memory."};
+    return {Cause::own_indices,
+            fmt::format(
+                "{} {} are at {} different words of theirs and so touch {} cache lines, with {} "
+                "sectors where {} would do.",
+                side_by_side, lanes_alone(shape), lines.size(), lines.size(), sectors, ideal),
+            "Let the lanes of a warp use the same index at a time, or keep the array in registers "
+            "(indices that the compiler knows) or in shared memory."};
 }
 
 }  // namespace coalprof

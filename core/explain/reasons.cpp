@@ -71,11 +71,11 @@ class Explainer {
             default:  // unknown_packets; other memories are handled elsewhere
                 break;
         }
-        return {
-            Cause::unknown_packets,
-            fmt::format("How this warp is divided is not known: {}.",
-                        reason_of(counts_.traffic_doubts)),
-            "Words of one line, each updated by one lane, go out in one packet whatever the hash."};
+        return {Cause::unknown_packets,
+                fmt::format("How this warp is divided is not known: {}.",
+                            reason_of(counts_.traffic_doubts)),
+                "Words of one cache line, each updated by one lane, go out in one packet whatever "
+                "the hash."};
     }
 
  private:
@@ -125,7 +125,7 @@ class Explainer {
     }
     std::string line_remark() const {
         if (shape_.lines <= shape_.lines_needed()) return {};
-        return fmt::format(" They lie in {} lines, so L2 gets {} requests where {} would do.",
+        return fmt::format(" They lie in {} cache lines, so L2 gets {} requests where {} would do.",
                            shape_.lines, shape_.lines, shape_.lines_needed());
     }
 
@@ -311,10 +311,11 @@ class Explainer {
 
     Reasons word_bank() const {
         return {Cause::word_bank,
-                fmt::format("Lanes on different lines whose words meet in one of the 32 word banks "
-                            "hold each other back, so the warp goes out in {} packets where its "
-                            "{} lines would need one each.",
-                            counts_.l2_requests, shape_.lines),
+                fmt::format(
+                    "Lanes on different cache lines whose words meet in one of the 32 word banks "
+                    "hold each other back, so the warp goes out in {} packets where its "
+                    "{} lines would need one each.",
+                    counts_.l2_requests, shape_.lines),
                 "Lay the words of a warp side by side: then every line goes out in one packet."};
     }
 

@@ -4,13 +4,17 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <vector>
 
+#include "core/access/extent.h"
 #include "core/count/predict.h"
 #include "core/explain/launch_sample.h"
 #include "core/kernel/kernel_faults.h"
+#include "core/lines/line_points.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
+#include "core/text/name_list.h"
 
 namespace coalprof {
 namespace {
@@ -18,12 +22,22 @@ namespace {
 // More would not fit a screen or two.
 constexpr std::size_t most_drawn = 4;
 
+// An access of a line: one that faults, which comes first, or one of a point.
+struct LineAccess {
+    Point point;             // names it
+    std::size_t number = 0;  // of the fault, or of the point
+    bool is_fault = false;
+};
+
+std::string word_of(const LineAccess& access, std::string_view key) {
+    return text_of(access.point.parameters, key);
+}
+
 // "load A, load B, store C"
-std::string names_of(const KernelResult& result, const std::vector<std::size_t>& points) {
+std::string names_of(const std::vector<LineAccess>& accesses) {
     std::string names;
-    for (const std::size_t at : points) {
-        const std::string name = fmt::format("{} {}", text_of(result.points[at].parameters, "op"),
-                                             text_of(result.points[at].parameters, "array"));
+    for (const LineAccess& one : accesses) {
+        const std::string name = fmt::format("{} {}", word_of(one, "op"), word_of(one, "array"));
         if (names.find(name) == names.npos) names += (names.empty() ? "" : ", ") + name;
     }
     return printable(names);
@@ -33,55 +47,63 @@ bool is_at(const std::string& place, const std::string& line) {
     return line.empty() || place == line || place.ends_with(fmt::format(":{}", line));
 }
 
-// Points of the line that have warps to draw, those that waste most first.
-std::vector<std::size_t> points_of_line(const KernelResult& result, const std::string& line) {
-    std::vector<std::size_t> points;
-    for (std::size_t i = 1; i < result.points.size(); ++i)
-        if (is_at(text_of(result.points[i].parameters, "line"), line) && !result.warps[i].empty())
-            points.push_back(i);
-    return points;
+// None for a trap. An address between elements has no place in a drawing.
+const PtxSite* drawn_site(const KernelFault& fault, const Code& code) {
+    const std::uint32_t site = code.instructions[fault.instruction].site;
+    const bool has_places = fault.kind != KernelFault::Kind::misaligned;
+    return site == ~0u || fault.warp.active_lanes == 0 || !has_places ? nullptr : &code.sites[site];
 }
 
-std::vector<LineFinding> faults_of_line(const KernelResult& result, const std::string& line) {
-    std::vector<LineFinding> faults;
-    std::ranges::copy_if(result.findings, std::back_inserter(faults), [&](const LineFinding& one) {
-        return one.cause == fault_cause && is_at(one.point, line);
-    });
-    return faults;
-}
-
-// An access that a GPU stops at has more to fix than its sectors.
-void say_fault(Explanation& explained, const LineFinding& fault) {
-    for (ExplainedAccess& one : explained.accesses) {
-        const std::string own = fmt::format(" of array {},", one.instructions.front().array);
-        const bool is_of_other =
-            fault.text.find(" of array ") != fault.text.npos && fault.text.find(own) == own.npos;
-        if (is_of_other) continue;
-        one.reasons.mend = fault.fix;
+// Those with warps to draw; points come in their order.
+std::vector<LineAccess> accesses_of_line(const KernelResult& result, const Code& code,
+                                         const std::string& line) {
+    std::vector<LineAccess> accesses;
+    for (std::size_t i = 0; i < result.faults.size(); ++i) {
+        const PtxSite* site = drawn_site(result.faults[i], code);
+        if (!site || !is_at(result.findings[i].point, line)) continue;
+        LineSummary summary;
+        summary.site = *site;
+        summary.site.space = result.faults[i].warp.space;
+        accesses.push_back({LinePoints().point_of(summary, {}), i, true});
     }
+    for (std::size_t i = 1; i < result.points.size(); ++i) {
+        LineAccess one{result.points[i], i};
+        const bool is_known = std::ranges::any_of(
+            accesses, [&](const LineAccess& other) { return other.point.name == one.point.name; });
+        if (!is_known && is_at(word_of(one, "line"), line) && !result.warps[i].empty())
+            accesses.push_back(std::move(one));
+    }
+    return accesses;
 }
 
-std::vector<std::size_t> chosen_points(const KernelResult& result, const LineChoice& choice) {
-    const std::vector<std::size_t> all = points_of_line(result, choice.line);
-    const std::vector<LineFinding> faults = faults_of_line(result, choice.line);
-    if (all.empty() && !faults.empty())
-        throw UsageError(fmt::format("explain kernel: no warp of line {} can be drawn: {}",
-                                     shown(choice.line), faults.front().text),
-                         faults.front().fix);
+// Faults that no drawing shows.
+std::string other_faults(const KernelResult& result, const Code& code, const std::string& line) {
+    std::string text;
+    for (std::size_t i = 0; i < result.faults.size(); ++i) {
+        const LineFinding& finding = result.findings[i];
+        if (!is_at(finding.point, line))
+            text += fmt::format("The launch has a fault at {}. ", finding.point);
+        else if (!drawn_site(result.faults[i], code))
+            text += fmt::format("{} {} Its warp is not drawn. ", finding.text, finding.fix);
+    }
+    return text;
+}
+
+std::vector<LineAccess> chosen_accesses(const std::vector<LineAccess>& all,
+                                        const LineChoice& choice) {
     if (all.empty())
         throw UsageError(
             fmt::format("explain kernel: no access of line {} was executed", shown(choice.line)),
             "coalprof kernel FILE lists the lines with accesses");
-    std::vector<std::size_t> chosen;
-    for (const std::size_t at : all)
-        if ((choice.op.empty() || text_of(result.points[at].parameters, "op") == choice.op) &&
-            (choice.array.empty() ||
-             text_of(result.points[at].parameters, "array") == choice.array))
-            chosen.push_back(at);
+    std::vector<LineAccess> chosen;
+    std::ranges::copy_if(all, std::back_inserter(chosen), [&](const LineAccess& one) {
+        return (choice.op.empty() || word_of(one, "op") == choice.op) &&
+               (choice.array.empty() || word_of(one, "array") == choice.array);
+    });
     if (chosen.empty())
         throw UsageError(fmt::format("explain kernel: no such access of line {} was executed",
                                      shown(choice.line)),
-                         fmt::format("--op and --array choose among {}", names_of(result, all)));
+                         fmt::format("--op and --array choose among {}", names_of(all)));
     if (choice.line.empty()) chosen.resize(1);
     return chosen;
 }
@@ -124,38 +146,84 @@ ChosenWarps warps_of(const std::vector<WarpAccess>& warps, const PtxSite& site,
             worst != common};
 }
 
+// The finding of `kernel` for the point. Its reason is that of its first point: others have their
+// own.
+std::optional<LineFinding> finding_of(const KernelResult& result, const std::string& point) {
+    for (const LineFinding& one : result.findings) {
+        if (one.cause == fault_cause) continue;
+        const bool is_other = std::ranges::find(one.others, point) != one.others.end();
+        if (one.point != point && !is_other) continue;
+        LineFinding found = one;
+        if (is_other) found.text.clear();
+        return found;
+    }
+    return std::nullopt;
+}
+
+Explanation explanation_of_line(const std::string& name, const std::vector<NamedWarp>& warps,
+                                const Machine& machine) {
+    Explanation explained = explanation_of(name, warps, machine);
+    explained.names_source = true;
+    for (ExplainedAccess& one : explained.accesses)
+        if (one.finding && one.finding->text.empty()) one.finding->text = one.reasons.why;
+    return explained;
+}
+
+NamedWarp faulting_warp(const KernelFault& fault, const LineFinding& finding, const PtxSite& site) {
+    NamedWarp named = named_warp(fault.warp, site);
+    if (fault.kind == KernelFault::Kind::out_of_bounds) {
+        const std::uint64_t begin = fault.address - static_cast<std::uint64_t>(fault.offset_bytes);
+        named.first_address.reset();
+        if (extent_of(fault.warp).low >= begin) named.first_address = begin;
+    }
+    named.finding = finding;
+    return named;
+}
+
+ChosenWarps warps_of(const LineAccess& access, const KernelResult& result, const Code& code,
+                     const Predictor& predictor) {
+    const std::size_t at = access.number;
+    if (access.is_fault) {
+        const KernelFault& fault = result.faults[at];
+        return {.common = faulting_warp(fault, result.findings[at], *drawn_site(fault, code)),
+                .worst = {}};
+    }
+    ChosenWarps warps = warps_of(result.warps[at], code.sites[result.sites[at].front()], predictor);
+    warps.common.finding = warps.worst.finding = finding_of(result, access.point.name);
+    return warps;
+}
+
 }  // namespace
 
 DrawnWarps explain_line(const KernelResult& result, const Code& code, const LineChoice& choice,
                         const Machine& machine) {
-    std::vector<std::size_t> points = chosen_points(result, choice);
-    const std::string all_names = names_of(result, points);
-    const std::size_t count = points.size();
-    points.resize(std::min(count, most_drawn));
-    const std::string name = points.size() == 1
-                                 ? result.points[points.front()].name
-                                 : text_of(result.points[points.front()].parameters, "line");
+    const std::vector<LineAccess> all = accesses_of_line(result, code, choice.line);
+    const std::string faults = other_faults(result, code, choice.line);
+    if (all.empty() && !faults.empty())
+        throw Error(fmt::format("explain kernel: no warp of line {} can be drawn. {}",
+                                shown(choice.line), trimmed(faults)),
+                    ExitCode::partial);
+    std::vector<LineAccess> accesses = chosen_accesses(all, choice);
+    const std::string all_names = names_of(accesses);
+    const std::size_t count = accesses.size();
+    accesses.resize(std::min(count, most_drawn));
+    const std::string name =
+        accesses.size() == 1 ? accesses.front().point.name : word_of(accesses.front(), "line");
     const Predictor predictor(machine);
     std::vector<NamedWarp> common, worst;
-    for (const std::size_t at : points) {
-        const PtxSite& site = code.sites[result.sites[at].front()];
-        ChosenWarps warps = warps_of(result.warps[at], site, predictor);
+    for (const LineAccess& one : accesses) {
+        ChosenWarps warps = warps_of(one, result, code, predictor);
         common.push_back(std::move(warps.common));
         if (warps.differ) worst.push_back(std::move(warps.worst));
     }
-    DrawnWarps drawn{.first = explanation_of(name, common, machine)};
-    if (!worst.empty()) drawn.worst = explanation_of(name, worst, machine);
-    const std::string place = text_of(result.points[points.front()].parameters, "line");
-    for (const LineFinding& one : faults_of_line(result, place)) {
-        drawn.first.choice += one.text + " ";
-        say_fault(drawn.first, one);
-        if (drawn.worst) say_fault(*drawn.worst, one);
-    }
-    if (count > points.size())
-        drawn.first.choice += fmt::format(
-            "{} of {} instructions, those that waste most; --op and --array choose among "
-            "{}",
-            points.size(), count, all_names);
+    DrawnWarps drawn{.first = explanation_of_line(name, common, machine)};
+    if (!worst.empty()) drawn.worst = explanation_of_line(name, worst, machine);
+    if (!result.faults.empty()) drawn.status = Status::partial;
+    drawn.first.choice = faults;
+    if (count > accesses.size())
+        drawn.first.choice +=
+            fmt::format("{} of {} instructions, the costliest; --op and --array choose among {}",
+                        accesses.size(), count, all_names);
     return drawn;
 }
 

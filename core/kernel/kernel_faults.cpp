@@ -132,8 +132,8 @@ class FaultTexts {
 
 }  // namespace
 
-std::vector<LineFinding> findings_of_faults(const Code& code, const KernelLaunch& launch,
-                                            const Machine& machine, const ExecutionNotes& notes) {
+std::vector<FoundFault> found_faults(const Code& code, const KernelLaunch& launch,
+                                     const Machine& machine, const ExecutionNotes& notes) {
     const FaultTexts texts(code, launch, machine, notes);
     std::vector<KernelFault> first;
     for (const KernelFault& fault : notes.faults) {
@@ -144,9 +144,9 @@ std::vector<LineFinding> findings_of_faults(const Code& code, const KernelLaunch
         else if (fault.is_before(*known))
             *known = fault;
     }
-    std::vector<LineFinding> findings;
-    for (const KernelFault& fault : first) findings.push_back(texts.finding_of(fault));
-    return findings;
+    std::vector<FoundFault> found;
+    for (const KernelFault& fault : first) found.push_back({fault, texts.finding_of(fault)});
+    return found;
 }
 
 std::uint64_t most_dynamic_shared(const Code& code, const Machine& machine) {

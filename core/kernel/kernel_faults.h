@@ -13,9 +13,13 @@ namespace coalprof {
 
 inline constexpr std::string_view fault_cause = "fault";  // of such findings
 
+struct FoundFault {
+    KernelFault fault;
+    LineFinding finding;
+};
 // One for each line and reason, the first thread in the order of the launch.
-std::vector<LineFinding> findings_of_faults(const Code& code, const KernelLaunch& launch,
-                                            const Machine& machine, const ExecutionNotes& notes);
+std::vector<FoundFault> found_faults(const Code& code, const KernelLaunch& launch,
+                                     const Machine& machine, const ExecutionNotes& notes);
 
 // The most dynamic shared memory of a launch, besides the memory that the kernel declares.
 std::uint64_t most_dynamic_shared(const Code& code, const Machine& machine);

@@ -198,7 +198,10 @@ KernelResult points_of_kernel(const Code& code, const KernelLaunch& launch, cons
     result.warps.emplace_back();
     std::vector<LineSummary> summaries;
     for (const Line& line : lines) summaries.push_back(line.summary);
-    result.findings = findings_of_faults(code, launch, machine, notes);
+    for (FoundFault& one : found_faults(code, launch, machine, notes)) {
+        result.faults.push_back(std::move(one.fault));
+        result.findings.push_back(std::move(one.finding));
+    }
     if (!result.findings.empty())
         result.points.front().failure =
             fmt::format("it has a fault at {}: no time is predicted for such a launch",

@@ -20,7 +20,8 @@ struct KernelResult {
     std::vector<Point> points;                      // the kernel's first, then lines; see below
     std::vector<std::vector<WarpAccess>> warps;     // of each point: some of its line's accesses
     std::vector<std::vector<std::uint32_t>> sites;  // of each point, in Code::sites
-    std::vector<LineFinding> findings;
+    std::vector<LineFinding> findings;              // where there are faults, of these alone
+    std::vector<KernelFault> faults;                // of the findings
     std::vector<Warning> warnings;
 };
 

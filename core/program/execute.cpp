@@ -131,7 +131,7 @@ class Executor::Body {
             case Opcode::warp_barrier:
                 break;
             case Opcode::trap:
-                if (lanes != 0) add_fault(warp, step, {}, lanes, 0);
+                if (lanes != 0) add_fault(warp, step, {}, lanes, {});
                 warp.active &= ~lanes;
                 break;
             case Opcode::load:
@@ -360,8 +360,7 @@ class Executor::Body {
         });
         if (bad == 0) return;
         if (box_->blocks() > 1 && (differs || !is_known(step))) throw_split_all();
-        add_fault(warp, step, first, bad,
-                  access.warp.addresses[static_cast<std::uint32_t>(std::countr_zero(bad))]);
+        add_fault(warp, step, first, bad, access.warp);
         access.warp.active_lanes &= ~bad;
     }
     // All lanes at once, for the usual case: in one array, at multiples of the width.
@@ -435,10 +434,13 @@ class Executor::Body {
         return std::ranges::find(known_faults_, step.instruction) != known_faults_.end();
     }
     void add_fault(const WarpState& warp, const PtxStep& step, const BadPlace& place,
-                   std::uint32_t lanes, std::uint64_t address) {
+                   std::uint32_t lanes, WarpAccess asked) {
         if (!is_known(step)) known_faults_.push_back(step.instruction);
         const auto lane = static_cast<std::uint32_t>(std::countr_zero(lanes));
+        const std::uint64_t address = asked.addresses[lane];
         const LaunchArray* array = place.array;
+        if (place.kind == KernelFault::Kind::shared_bounds) asked.space = Space::shared;
+        if (step.site != ~0u) asked.kind = code_.sites[step.site].kind;
         attempt_.add(KernelFault{
             .kind = place.kind,
             .instruction = step.instruction,
@@ -447,7 +449,8 @@ class Executor::Body {
             .address = address,
             .array = array ? array->name : std::string(),
             .offset_bytes = array ? static_cast<std::int64_t>(address - array->base) : 0,
-            .array_bytes = array ? array->size_bytes : 0});
+            .array_bytes = array ? array->size_bytes : 0,
+            .warp = asked});
     }
 
     const StepCode& steps_;

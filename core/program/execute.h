@@ -38,6 +38,7 @@ struct KernelFault {
     std::string array = {};
     std::int64_t offset_bytes = 0;  // from where the array begins
     std::uint64_t array_bytes = 0;
+    WarpAccess warp = {};  // as it was asked for, with the lanes that fault; none: a trap
     bool is_before(const KernelFault& other) const;  // in the order of the launch
 };
 

@@ -36,28 +36,31 @@ std::string finding_command(const LineFinding& finding) {
     return finding.like.empty() ? std::string() : "coalprof explain " + shell_words(finding.like);
 }
 
+std::string saving_text(const LineFinding& finding, bool is_ascii) {
+    if (finding.saves_seconds.value_or(0) <= 0) return {};
+    const NumberStyle style = estimate_style(
+        scale_for(Unit::second, finding.kernel_seconds.value_or(*finding.saves_seconds),
+                  is_ascii ? "us" : "µs"));
+    std::string text = fmt::format("about {}", number_text(*finding.saves_seconds, style));
+    if (finding.kernel_seconds)
+        text += fmt::format(" of {}", number_text(*finding.kernel_seconds, style));
+    text += fmt::format(" {}", style.unit);
+    if (finding.kernel_seconds) text += " of this kernel";
+    if (finding.launches && *finding.launches != 1)
+        text += fmt::format(" over {} launches", *finding.launches);
+    // The kernel may take longer than predicted; then more than the shown whole is saved.
+    if (const auto& interval = finding.saves_interval_seconds)
+        text += fmt::format(
+            " ({} to {})", number_text(interval->front(), style),
+            number_text(std::min(interval->back(), finding.kernel_seconds.value_or(HUGE_VAL)),
+                        style));
+    return text + '.';
+}
+
 std::string finding_text(const LineFinding& finding, bool is_ascii) {
-    std::string text = fmt::format("{}: {} Fix: {}", places_of(finding), finding.text, finding.fix);
-    if (finding.saves_seconds.value_or(0) > 0) {
-        const NumberStyle style = estimate_style(
-            scale_for(Unit::second, finding.kernel_seconds.value_or(*finding.saves_seconds),
-                      is_ascii ? "us" : "µs"));
-        text += fmt::format(" Saves about {}", number_text(*finding.saves_seconds, style));
-        if (finding.kernel_seconds)
-            text += fmt::format(" of {}", number_text(*finding.kernel_seconds, style));
-        text += fmt::format(" {}", style.unit);
-        if (finding.kernel_seconds) text += " of this kernel";
-        if (finding.launches && *finding.launches != 1)
-            text += fmt::format(" over {} launches", *finding.launches);
-        // The kernel may take longer than predicted; then more than the shown whole is saved.
-        if (const auto& interval = finding.saves_interval_seconds)
-            text += fmt::format(
-                " ({} to {})", number_text(interval->front(), style),
-                number_text(std::min(interval->back(), finding.kernel_seconds.value_or(HUGE_VAL)),
-                            style));
-        text += '.';
-    }
-    return text;
+    const std::string saving = saving_text(finding, is_ascii);
+    return fmt::format("{}: {} Fix: {}{}{}", places_of(finding), finding.text, finding.fix,
+                       saving.empty() ? "" : " Saves ", saving);
 }
 
 }  // namespace coalprof

@@ -150,9 +150,30 @@ class Kernel(Case):
                                        "--json", stdin=several), PARTIAL).json
         self.assertEqual([one["point"] for one in swept["findings"]], ["k.cu:7 of k block=128"])
         self.assertNotIn("duration_seconds", swept["verdicts"][0]["text"])
-        drawn = self.run_ok("explain", "kernel", "-", *launch, "--block", "128", "--line", "7", stdin=several).out_text
+        explain = "explain", "kernel", "-", *launch, "--block", "128", "--line", "7"
+        drawn = self.check(harness.run(*explain, stdin=several), PARTIAL).out_text
         self.assertNotIn("Nothing to fix", drawn)
         self.assertRegex(drawn, r"fix +Check the index")
+
+    def test_draws_the_warp_that_faults(self):
+        def explained(body, *arguments):
+            ptx = OfOneBody().kernel_of(".loc 1 7 1\nmul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2;" + body)
+            explain = "explain", "kernel", "-", "--grid", "1", "--block", "96", "--line", "7", *arguments, "--json"
+            return self.check(harness.run(*explain, stdin=ptx), PARTIAL)
+        # Thread 70 of 96 is lane 6 of the third warp, which the two before it are not like.
+        beyond = explained("ld.global.u32 %r2, [%rd3];", "--arg", "p=u32[70]").json
+        self.assertEqual(beyond["status"], "partial")
+        (access,) = beyond["explanation"]["accesses"]
+        self.assertEqual([access["lanes"][lane]["byte"] for lane in (0, 6)], [4 * 64, 4 * 70])
+        self.assertEqual(access["cause"], "fault")
+        self.assertIn("thread (70, 0, 0)", access["why"])
+        # No lane of the load was served, and the store beside it is sound.
+        null = explained("mov.u64 %rd4, 64; ld.global.u32 %r2, [%rd4]; st.global.u32 [%rd3], %r2;").json
+        faulty, sound = null["explanation"]["accesses"]
+        self.assertIn("null pointer", faulty["why"])
+        self.assertEqual((sound["instructions"][0]["kind"], sound["cause"]), ("store", "contiguous"))
+        # Between elements nothing can be drawn.
+        self.assertIn("no multiple of the 4 bytes", explained("ld.global.u32 %r2, [%rd3+1];", "--arg", "p=u32[99]").err_text)
 
     def test_counts_by_the_rules_of_any_machine(self):
         readings = {}
@@ -259,6 +280,14 @@ class Kernel(Case):
         self.assertEqual([(one["cause"], one["point"]) for one in found], [("bank_conflict", lines[0]["name"])])
         self.assertIn("4096 bytes apart", found[0]["text"])
         self.assertGreater(found[0]["saves_seconds"], 0)
+        # Its drawing has the same finding, and no line of the cache without that word.
+        launch = "matmul_good", "--grid", "64x64", "--block", "16x16", "--array", "arg0"
+        explain = "explain", "kernel", NATURAL, *launch, "--line", lines[0]["parameters"]["line"]
+        (access,) = self.run_ok(*explain, "--json").json["explanation"]["accesses"]
+        self.assertEqual([access[key] for key in ("cause", "why", "mend")], [found[0][key] for key in ("cause", "text", "fix")])
+        drawn = self.run_ok(*explain).out_text
+        self.assertIn("saves   about", drawn)
+        self.assertEqual(drawn.count("line"), len(re.findall(r"cache\s+line", drawn)))
         wide = self.run_ok("kernel", NATURAL, "matmul_good", "--grid", "32x128", "--block", "32x8", "--json").json
         self.assertEqual(wide.get("findings", []), [])
 
@@ -667,9 +696,10 @@ class OfOneBody(Case):
         body = ".loc 1 7 1\nld.global.u32 %r2, [%rd1+256]; ld.global.u32 %r3, [%rd1+260];"
         found = self.predict(body, "--arg", "p=u32[64]", code=PARTIAL)["findings"]
         self.assertEqual([one["point"] for one in found if one["cause"] == "fault"], ["k.cu:7"])
-        drawn = self.run_ok("explain", "kernel", "-", "--grid", "2", "--block", "64", "--arg", "p=u32[64]", "--line", "7",
-                            stdin=self.kernel_of("mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2;" +
-                                                 body.replace("%rd1+256", "%rd3+4").replace("%rd1+260", "%rd3"))).out_text
+        moved = body.replace("%rd1+256", "%rd3+4").replace("%rd1+260", "%rd3")
+        explain = "explain", "kernel", "-", "--grid", "2", "--block", "64", "--arg", "p=u32[64]", "--line", "7"
+        ptx = self.kernel_of("mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2;" + moved)
+        drawn = self.check(harness.run(*explain, stdin=ptx), PARTIAL).out_text
         self.assertIn("element 64 of array p", " ".join(drawn.split()))
 
     def test_counts_accesses_of_32_bytes(self):

@@ -131,17 +131,18 @@ TEST(Drawing, folds_many_lines_to_what_a_screen_holds_and_shows_all_on_request) 
     const Plan stride = plan_of("stride", 32, Op::load, ElementType::f32);
     const std::string folded = explain(stride, h200(), {});
     EXPECT_LE(lines_of(folded).size(), 24u);  // rows of a terminal
-    EXPECT_NE(folded.find("29 more lines like these, 29 sectors, lanes 2-30"), std::string::npos);
+    EXPECT_NE(folded.find("29 more cache lines like these, 29 sectors, lanes 2-30"),
+              std::string::npos);
     // 28 rows more: 29 lines instead of the folded row.
     EXPECT_EQ(lines_of(explain(stride, h200(), {.all_lines = true})).size(),
               lines_of(folded).size() + 28);
     const std::string scatter =
         explain(plan_of("scatter", 4 << 20, Op::load, ElementType::f32), h200(), {});
-    EXPECT_NE(scatter.find("24 more lines, 24 sectors"), std::string::npos);
+    EXPECT_NE(scatter.find("24 more cache lines, 24 sectors"), std::string::npos);
     // 9 lines stand as they are.
-    EXPECT_EQ(
-        explain(plan_of("stride", 9, Op::load, ElementType::f32), h200(), {}).find("more lines"),
-        std::string::npos);
+    EXPECT_EQ(explain(plan_of("stride", 9, Op::load, ElementType::f32), h200(), {})
+                  .find("more cache lines"),
+              std::string::npos);
 }
 
 TEST(LaneRanges, join_neighbours) {

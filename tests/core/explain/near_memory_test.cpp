@@ -211,8 +211,8 @@ TEST(LocalLines, have_as_many_sectors_as_the_model_says) {
         if (access.active_lanes == 0) continue;
         EXPECT_GE(sectors, 1u);
         static const std::regex numbers(
-            ".* are at (\\d+) different words of theirs and so touch (\\d+) lines, with (\\d+) "
-            "sectors where (\\d+) would do\\.");
+            ".* are at (\\d+) different words of theirs and so touch (\\d+) cache lines, with "
+            "(\\d+) sectors where (\\d+) would do\\.");
         std::smatch match;
         if (std::regex_match(reasons.why, match, numbers)) {
             std::set<std::uint64_t> words;
