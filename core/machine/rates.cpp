@@ -21,6 +21,7 @@ void scale(SimRates& sim, const Board& board, const Board& measured, double proc
         *one *= processors;
     sim.dram_read_bytes_per_second *= memory;
     sim.dram_write_bytes_per_second *= memory;
+    sim.dram_rows_per_second *= memory;
 }
 
 // A board that was not measured: the rates of `measured` for each multiprocessor, and for each byte
@@ -159,6 +160,7 @@ std::span<const SimRateInfo> all_sim_rates() {
         SimRateInfo{"sim_dram_read_bytes_per_second", "B/s", &SimRates::dram_read_bytes_per_second},
         SimRateInfo{"sim_dram_write_bytes_per_second", "B/s",
                     &SimRates::dram_write_bytes_per_second},
+        SimRateInfo{"sim_dram_rows_per_second", per_second, &SimRates::dram_rows_per_second},
         SimRateInfo{"sim_block_latency", cycles, &SimRates::block_latency},
         SimRateInfo{"sim_dependent_issue", cycles, &SimRates::dependent_issue},
         SimRateInfo{"sim_l1_pass", cycles, &SimRates::l1_pass},

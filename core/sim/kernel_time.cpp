@@ -51,8 +51,12 @@ MultiprocessorRates rates_of_one(const LaunchModel& model, const SimRates& rates
 std::vector<SiteTraffic> traffic_of_sites(const L2Traffic& l2) {
     std::vector<SiteTraffic> sites(l2.sectors_of_site.size());
     for (std::size_t i = 0; i < sites.size(); ++i)
-        if (const double sectors = l2.sectors_of_site[i]; sectors > 0)
-            sites[i] = {l2.read_bytes_of_site[i] / sectors, l2.write_bytes_of_site[i] / sectors};
+        if (const double sectors = l2.sectors_of_site[i]; sectors > 0) {
+            const double read = l2.read_bytes_of_site[i], written = l2.write_bytes_of_site[i];
+            sites[i] = {.read_bytes = read / sectors, .write_bytes = written / sectors};
+            if (read > 0) sites[i].read_times = l2.read_time_of_site[i] / read;
+            if (written > 0) sites[i].write_times = l2.write_time_of_site[i] / written;
+        }
     return sites;
 }
 
@@ -78,6 +82,8 @@ void mend(L2Traffic& l2, const std::vector<MendedShare>& mended) {
         l2.sectors_of_site[i] *= mended[i].sectors;
         l2.read_bytes_of_site[i] *= mended[i].read_bytes;
         l2.write_bytes_of_site[i] *= mended[i].write_bytes;
+        l2.read_time_of_site[i] *= mended[i].read_bytes;
+        l2.write_time_of_site[i] *= mended[i].write_bytes;
     }
 }
 
@@ -91,12 +97,14 @@ void set_dram(SimulatedTime& time, const LaunchTotals& totals, L2Traffic& l2, do
         // Sectors of atomics are not always known.
         const double times = totals.sectors[i] > 0 ? totals.sectors[i] / followed : totals.sampled;
         SiteTraffic& of_site = time.dram_of_site[i];
-        of_site = {l2.read_bytes_of_site[i] * times, l2.write_bytes_of_site[i] * times};
+        of_site.read_bytes = l2.read_bytes_of_site[i] * times;
+        of_site.write_bytes = l2.write_bytes_of_site[i] * times;
         time.dram_read_bytes += of_site.read_bytes;
         time.dram_write_bytes += of_site.write_bytes;
     }
     const double leaves = std::max(0.0, time.dram_write_bytes - dirty_bytes);
-    for (double& one : l2.write_bytes_of_site) one *= leaves / std::max(1.0, time.dram_write_bytes);
+    for (auto* const of_site : {&l2.write_bytes_of_site, &l2.write_time_of_site})
+        for (double& one : *of_site) one *= leaves / std::max(1.0, time.dram_write_bytes);
     time.dram_write_bytes = leaves;
 }
 
@@ -353,6 +361,8 @@ SimulatedTime time_of(LaunchModel& model, const SimRates& rates) {
     L2Sizes sizes{.bytes = rates.l2_share * static_cast<double>(model.l2_bytes),
                   .most_dirty_bytes = rates.dirty_share * static_cast<double>(model.l2_bytes),
                   .fetch_bytes = model.fetch_bytes,
+                  .read_row_bytes = rates.dram_read_bytes_per_second / rates.dram_rows_per_second,
+                  .write_row_bytes = rates.dram_write_bytes_per_second / rates.dram_rows_per_second,
                   .is_warm = model.is_warm,
                   .multiprocessors = model.multiprocessors,
                   .kept_by_l1 = model.kept_by_l1};

@@ -94,7 +94,7 @@ L2Sample L2Stream::sample() {
 }
 
 bool L2Stream::is_sampled(std::uint64_t line) const {
-    return halvings_ == 0 || mixed(line) >> (64 - halvings_) == 0;
+    return halvings_ == 0 || mixed(line / dram_row_lines) >> (64 - halvings_) == 0;
 }
 
 void L2Stream::take(std::uint32_t site, const WarpAccess& access, const Growth& growth,
@@ -251,6 +251,8 @@ void add_times(L2Traffic& to, const L2Traffic& more, double times) {
     for (std::size_t i = 0; i < to.read_bytes_of_site.size(); ++i) {
         to.read_bytes_of_site[i] += more.read_bytes_of_site[i] * times;
         to.write_bytes_of_site[i] += more.write_bytes_of_site[i] * times;
+        to.read_time_of_site[i] += more.read_time_of_site[i] * times;
+        to.write_time_of_site[i] += more.write_time_of_site[i] * times;
         to.sectors_of_site[i] += more.sectors_of_site[i] * times;
         to.repeats_of_site[i] += more.repeats_of_site[i] * times;
     }
@@ -258,8 +260,49 @@ void add_times(L2Traffic& to, const L2Traffic& more, double times) {
 
 L2Traffic no_traffic(std::size_t sites) {
     const std::vector<double> none(sites);
-    return {0, 0, none, none, none, none};
+    return {0, 0, none, none, none, none, none, none};
 }
+
+// Rows of device memory that are read or written. Requests for a row share an activation while few
+// others come between them.
+class DramRows {
+ public:
+    DramRows(double row_bytes, double between_bytes)
+        : row_bytes_(row_bytes), between_bytes_(between_bytes) {}
+    // The time that the row of this line takes more, with these bytes, as bytes of a long run.
+    double time_of(std::uint64_t line, double bytes) {
+        const std::uint64_t row = line / dram_row_lines;
+        std::uint32_t* found = places_.find(row);
+        if (!found) {
+            places_.insert(row, static_cast<std::uint32_t>(rows_.size()));
+            rows_.emplace_back();
+            found = places_.find(row);
+        }
+        Row& one = rows_[*found];
+        if (moved_ > one.last + between_bytes_) one.bytes = 0;
+        const double before = one.bytes > 0 ? whole_time(one.bytes) : 0;
+        one.bytes += bytes;
+        moved_ += bytes;
+        one.last = moved_;
+        return whole_time(one.bytes) - before;
+    }
+
+ private:
+    struct Row {
+        double bytes = 0;
+        double last = 0;
+    };
+    // Transfers wait for activations and activations for transfers: each is the longer one now and
+    // then.
+    double whole_time(double bytes) const {
+        return std::cbrt(bytes * bytes * bytes + row_bytes_ * row_bytes_ * row_bytes_);
+    }
+    double row_bytes_;
+    double between_bytes_;
+    double moved_ = 0;
+    LineTable places_;
+    std::vector<Row> rows_;
+};
 
 class L2Replay {
  public:
@@ -270,6 +313,8 @@ class L2Replay {
           fetch_(sizes.fetch_bytes / sector_bytes),
           multiprocessors_(sizes.multiprocessors),
           kept_by_l1_(sizes.kept_by_l1),
+          read_rows_(sizes.read_row_bytes, between_bytes * share),
+          written_rows_(sizes.write_row_bytes, between_bytes * share),
           traffic_(no_traffic(sites)) {
         kept_by_l1_.resize(sites, 0);
     }
@@ -289,7 +334,7 @@ class L2Replay {
             const std::uint64_t half = one.kind == AccessKind::load
                                            ? one.order & 1
                                            : static_cast<unsigned>(std::popcount(one.line)) & 1u;
-            part.line = (one.line * 4 + sector) * 2 + half;
+            part.line = one.line * places_of_line + sector * 2 + half;
             part.sectors &= here;
             part.whole &= here;
             access_place(part);
@@ -312,6 +357,10 @@ class L2Replay {
     }
 
  private:
+    static constexpr std::uint64_t places_of_line = 8;
+    // Of the requests that device memory has at a time, about.
+    static constexpr double between_bytes = 512 << 10;
+
     // The order of blocks says little of the order of warps on a multiprocessor, on which it
     // depends what L1 still has: the simulated share of what it could have is drawn.
     std::uint8_t answered_by_l1(const L2Access& one) {
@@ -365,13 +414,15 @@ class L2Replay {
             const std::uint32_t here = group << sector & 0xF;
             if ((one.sectors & here & ~line.present) == 0) continue;
             const auto fetched = static_cast<std::uint8_t>(here & ~line.present);
-            read(one.site, std::popcount(fetched));
+            read(line, one.site, std::popcount(fetched));
             line.present |= fetched;
         }
     }
-    void read(std::uint32_t site, int sectors) {
-        traffic_.read_bytes += sectors * double{sector_bytes};
-        traffic_.read_bytes_of_site[site] += sectors * double{sector_bytes};
+    void read(const CachedLine& line, std::uint32_t site, int sectors) {
+        const double bytes = sectors * double{sector_bytes};
+        traffic_.read_bytes += bytes;
+        traffic_.read_bytes_of_site[site] += bytes;
+        traffic_.read_time_of_site[site] += read_rows_.time_of(line.line / places_of_line, bytes);
     }
     void store(std::uint32_t at, const L2Access& one) {
         CachedLine& line = nodes_[at];
@@ -389,8 +440,11 @@ class L2Replay {
         if (more == 0) return;
         if (line.dirty == 0) dirtied_.push_back(line.line);
         line.dirty |= sectors;
-        traffic_.write_bytes += more * double{sector_bytes};
-        traffic_.write_bytes_of_site[site] += more * double{sector_bytes};
+        const double bytes = more * double{sector_bytes};
+        traffic_.write_bytes += bytes;
+        traffic_.write_bytes_of_site[site] += bytes;
+        traffic_.write_time_of_site[site] +=
+            written_rows_.time_of(line.line / places_of_line, bytes);
         dirty_ += static_cast<std::size_t>(more);
         while (dirty_ > most_dirty_ && first_dirty_ < dirtied_.size()) {
             const std::uint32_t* const found = places_.find(dirtied_[first_dirty_++]);
@@ -406,7 +460,7 @@ class L2Replay {
         for (std::uint32_t sector = 0; sector < 4; ++sector)
             if (((line.dirty & ~line.present) >> sector & 1) != 0 &&
                 line.written[sector] < sector_bytes)
-                read(line.site, 1);
+                read(line, line.site, 1);
         line.present |= line.dirty;
         line.dirty = 0;
         line.written = {};
@@ -417,6 +471,7 @@ class L2Replay {
     std::uint32_t fetch_;
     std::uint32_t multiprocessors_;
     std::vector<double> kept_by_l1_;
+    DramRows read_rows_, written_rows_;
     LineTable loaded_;  // sectors of each line by each multiprocessor
     LineTable places_;
     std::vector<CachedLine> nodes_;

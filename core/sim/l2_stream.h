@@ -110,12 +110,18 @@ class L2Stream {
     LineCounts atomics_, stores_;
 };
 
-// Traffic of device memory.
+// What one activation of a row of device memory serves: addresses beyond are in other channels
+// (strides of tests/data/h100 and h200).
+inline constexpr std::uint64_t dram_row_lines = 2;
+
+// Traffic of device memory. The time of its transfers is in bytes of a long run that take as long.
 struct L2Traffic {
     double read_bytes = 0;
     double write_bytes = 0;
     std::vector<double> read_bytes_of_site;  // by Code::sites
     std::vector<double> write_bytes_of_site;
+    std::vector<double> read_time_of_site;
+    std::vector<double> write_time_of_site;
     std::vector<double> sectors_of_site;  // that warps ask for
     std::vector<double> repeats_of_site;  // those that their multiprocessor loaded before
 };
@@ -123,6 +129,9 @@ struct L2Sizes {
     double bytes = 0;
     double most_dirty_bytes = 0;
     std::uint32_t fetch_bytes = 64;
+    // Bytes that device memory reads or writes in a long run while it activates one row.
+    double read_row_bytes = 0;
+    double write_row_bytes = 0;
     bool is_warm = false;  // the same launch came before
     std::uint32_t multiprocessors = 1;
     // By site: the share of repeats that L1 answers, so that they do not reach L2; empty: none.

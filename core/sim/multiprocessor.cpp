@@ -312,7 +312,8 @@ class MultiprocessorRun {
             l2_.serve(now, std::max(rates_.read_request, sectors * rates_.sector));
         double& owed = owed_[site].read_bytes;
         if (owed < 16) return through + rates_.l2_latency;
-        const double there = dram_.serve(through, owed * rates_.dram_byte);
+        const double there =
+            dram_.serve(through, owed * rates_.dram_byte * traffic_[site].read_times);
         owed = 0;
         return there + rates_.l2_latency + rates_.dram_latency + crowd(dram_, through);
     }
@@ -365,13 +366,14 @@ class MultiprocessorRun {
                 result_.write_sectors[event.site] += sectors;
             }
             SiteTraffic& owed = owed_[event.site];
-            owed.read_bytes += sectors * traffic_[event.site].read_bytes;
-            owed.write_bytes += sectors * traffic_[event.site].write_bytes;
+            const SiteTraffic& of_site = traffic_[event.site];
+            owed.read_bytes += sectors * of_site.read_bytes;
+            owed.write_bytes += sectors * of_site.write_bytes;
             back = std::max(back, through + rates_.l2_latency);
             if (owed.read_bytes < 32 && owed.write_bytes < 32) continue;
-            const double there =
-                dram_.serve(through, owed.read_bytes * rates_.dram_byte +
-                                         owed.write_bytes * rates_.dram_write_byte);
+            const double there = dram_.serve(
+                through, owed.read_bytes * rates_.dram_byte * of_site.read_times +
+                             owed.write_bytes * rates_.dram_write_byte * of_site.write_times);
             if (owed.read_bytes > 0 && !is_store)
                 back = std::max(
                     back, there + rates_.l2_latency + rates_.dram_latency + crowd(dram_, through));

@@ -27,10 +27,13 @@ struct MultiprocessorRates : SimRates {
     std::uint32_t resident_blocks = 1;
 };
 
-// By site: bytes of device memory for each requested sector.
+// By site: bytes of device memory for each requested sector, and how many times as long they take
+// as bytes of a long run.
 struct SiteTraffic {
     double read_bytes = 0;
     double write_bytes = 0;
+    double read_times = 1;
+    double write_times = 1;
 };
 
 enum class SimUnit : std::uint8_t { blocks, issue, integer, special, doubles, l1, l2, dram };

@@ -145,7 +145,9 @@ class PlanFeed {
         model.l1_kib = static_cast<std::uint32_t>(processor_.l1_bytes / 1024);
         model.fetch_bytes = std::clamp(l2_fill_bytes(*machine_.rules, plan_.cache), 32u, 128u);
         model.is_warm = is_warm;
-        model.start_seconds = is_warm ? rates.start_seconds : rates.flushed_start_seconds;
+        // An empty launch has a block, too.
+        model.start_seconds = (is_warm ? rates.start_seconds : rates.flushed_start_seconds) -
+                              rates.sim.block_latency / rates.sim.clock_hertz;
         model.totals = totals();
         for (const Instruction& one : plan_.program.instructions) model.kinds.push_back(one.kind);
         model.traces = traces();

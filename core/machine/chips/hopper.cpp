@@ -70,8 +70,10 @@ constexpr SimRates simulated() {
     sim.partial_writes_per_second = 1.4e11;   // natural
     sim.reductions_per_second = 1.0e11;       // as below, between the values of two GPUs
     sim.line_reductions_per_second = 5.25e8;  // natural
-    sim.dram_read_bytes_per_second = 3.0e12;  // gelu4 and quantise_rows of tests/natural
-    sim.dram_write_bytes_per_second = 2.75e12;
+    sim.dram_read_bytes_per_second = 3.2e12;   // as calibrate reads
+    sim.dram_write_bytes_per_second = 3.3e12;  // likewise
+    // docs/measurements/h100/dram_rows.txt: one in 4.1 ns for each of 160 channels
+    sim.dram_rows_per_second = 3.9e10;
     sim.block_latency = 655;            // natural
     sim.dependent_issue = 4;            // where each instruction waits for the one before
     sim.l1_pass = sim.shared_pass = 1;  // core/count; docs/how-it-works.md
@@ -102,8 +104,7 @@ constexpr SimRates read_on_gh100() {
     read.write_requests_per_second = 7.60e10;
     read.partial_writes_per_second = 1.046e11;
     read.line_reductions_per_second = 4.28e8;
-    read.dram_read_bytes_per_second = 3.21e12;
-    read.dram_write_bytes_per_second = 3.30e12;
+    read.dram_rows_per_second = 3.4e10;
     read.block_latency = 229;
     read.dependent_issue = 4.153;
     read.shared_latency = 18;
@@ -229,10 +230,10 @@ constexpr Rates with(double RateOfBoth::*of_board) {
 
 constexpr Rates h200() {
     Rates rates = with(&RateOfBoth::of_h200);
-    for (SimRates* const one : {&rates.sim, &rates.sim_read}) {  // by their peaks
-        one->dram_read_bytes_per_second *= 4814.0 / 3352.0;
-        one->dram_write_bytes_per_second *= 4814.0 / 3352.0;
-    }
+    rates.sim.dram_read_bytes_per_second *= 4814.0 / 3352.0;  // their peaks
+    rates.sim.dram_write_bytes_per_second *= 4814.0 / 3352.0;
+    for (SimRates* const one : {&rates.sim, &rates.sim_read})
+        one->dram_rows_per_second *= 6.0 / 5.0;  // their stacks
     return rates;
 }
 

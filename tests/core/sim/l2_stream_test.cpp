@@ -63,6 +63,36 @@ TEST(L2Replay, does_not_see_what_l1_keeps) {
     EXPECT_DOUBLE_EQ(replay_l2(twice, sizes, 1).repeats_of_site[0], 4 * 8192);
 }
 
+// 1000 sectors of 32 bytes: a row of 256 bytes takes as long as cbrt(32^3 + 64^3) or, whole,
+// cbrt(256^3 + 64^3) bytes of a long run.
+TEST(L2Replay, takes_longer_for_parts_of_rows_of_device_memory) {
+    const L2Sizes sizes{
+        .bytes = mib, .fetch_bytes = 32, .read_row_bytes = 64, .write_row_bytes = 64};
+    const auto time_of = [&](AccessKind kind, std::uint64_t lines_apart, std::uint8_t sectors) {
+        L2Sample sample = rounds_over(1000, 1, kind, sectors, sectors);
+        for (L2Access& one : sample.accesses) one.line *= lines_apart;
+        const L2Traffic found = replay_l2(sample, sizes, 1);
+        return kind == AccessKind::load ? found.read_time_of_site[0] : found.write_time_of_site[0];
+    };
+    for (const AccessKind kind : {AccessKind::load, AccessKind::store}) {
+        EXPECT_NEAR(time_of(kind, 2, 0x1), 1000 * 66.56, 10);
+        EXPECT_NEAR(time_of(kind, 1, 0xF), 500 * 257.33, 10);
+    }
+}
+
+// Two parts of each row, 500 rows or 1 MiB later.
+TEST(L2Replay, rows_stay_open_for_a_while) {
+    const L2Sizes sizes{.bytes = 8 * mib, .fetch_bytes = 32, .read_row_bytes = 64};
+    const auto time_of = [&](std::uint64_t rows) {
+        L2Sample sample = rounds_over(2 * rows, 1, AccessKind::load, 0x1, 0x1);
+        for (std::uint64_t i = 0; i < 2 * rows; ++i)
+            sample.accesses[i].line = i < rows ? 2 * i : 2 * (i - rows) + 1;
+        return replay_l2(sample, sizes, 1).read_time_of_site[0] / static_cast<double>(rows);
+    };
+    EXPECT_NEAR(time_of(500), 80.63, 0.1);  // cbrt(64^3 + 64^3)
+    EXPECT_NEAR(time_of(32768), 2 * 66.56, 0.1);
+}
+
 TEST(L2Replay, fetches_64_bytes_for_a_sector) {
     const L2Sample sectors = rounds_over(1000, 1, AccessKind::load, 0x1, 0x1);
     EXPECT_DOUBLE_EQ(traffic_of(sectors, mib).read_bytes, 64'000);
