@@ -61,15 +61,15 @@ constexpr std::array boards{
 // same but for its memory. Steps of 15 % up or down change the mean square error by less than 5 %.
 constexpr SimRates simulated() {
     SimRates sim;
-    sim.clock_hertz = 1.95e9;                 // natural; calibrate reads 1.98e9 (docs/machines.md)
-    sim.start_seconds = 2.4e-6;               // natural
-    sim.blocks_per_second = 1.7e9;            // as below
-    sim.read_requests_per_second = 2.04e11;   // as below
-    sim.sectors_per_second = 2.2e11;          // natural
-    sim.write_requests_per_second = 6.25e10;  // as below
-    sim.partial_writes_per_second = 1.4e11;   // natural
-    sim.reductions_per_second = 1.0e11;       // as below, between the values of two GPUs
-    sim.line_reductions_per_second = 5.25e8;  // natural
+    sim.clock_hertz = 1.95e9;                  // natural; calibrate reads 1.98e9 (docs/machines.md)
+    sim.start_seconds = 2.4e-6;                // natural
+    sim.blocks_per_second = 1.7e9;             // as below
+    sim.read_requests_per_second = 2.04e11;    // as below
+    sim.sectors_per_second = 2.2e11;           // natural
+    sim.write_requests_per_second = 6.25e10;   // as below
+    sim.partial_writes_per_second = 1.4e11;    // natural
+    sim.reductions_per_second = 1.0e11;        // as below, between the values of two GPUs
+    sim.line_reductions_per_second = 5.25e8;   // natural
     sim.dram_read_bytes_per_second = 3.2e12;   // as calibrate reads
     sim.dram_write_bytes_per_second = 3.3e12;  // likewise
     // docs/measurements/h100/dram_rows.txt: one in 4.1 ns for each of 160 channels
