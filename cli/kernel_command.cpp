@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <optional>
 
 #include "cli/gate_options.h"
@@ -11,6 +12,7 @@
 #include "cli/output_options.h"
 #include "cli/parse.h"
 #include "cli/print.h"
+#include "cli/progress.h"
 #include "cli/ptx_source.h"
 #include "cli/result_head.h"
 #include "cli/sweep_options.h"
@@ -21,6 +23,7 @@
 #include "core/runtime/signal.h"
 #include "core/sim/kernel_time.h"
 #include "core/text/describe.h"
+#include "core/text/fold.h"
 #include "core/text/name_list.h"
 #include "core/text/number.h"
 #include "core/write/output_file.h"
@@ -53,7 +56,7 @@ ExitCode print_list(const KernelCommand& command, std::string_view bytes, const 
     if (!command.output.files.empty())
         throw UsageError("kernel --list: it prints to standard output alone",
                          "coalprof kernel FILE --list > kernels.txt");
-    print_out(KernelFile(command.kernel, bytes, machine).list());
+    print_out_folded(KernelFile(command.kernel, bytes, machine).list());
     return ExitCode::done;
 }
 
@@ -154,12 +157,41 @@ ResultHead head_of_kernel(const KernelCommand& command, const Invocation& invoca
     return head;
 }
 
+// A status line while launches are predicted.
+class LaunchProgress {
+ public:
+    explicit LaunchProgress(const OutputOptions& output)
+        : status_(wants_progress(output), [this](double seconds) {
+              return all_ > 1 ? progress_text(done_, all_, seconds)
+                              : fmt::format("predicting the launch, {:.0f} s", seconds);
+          }) {}
+    void expect(std::uint64_t launches) {
+        status_.set_aside([&] { all_ = launches; });
+    }
+    // `write`: its result.
+    void launch(const std::function<void()>& write) {
+        status_.set_aside([&] {
+            write();
+            ++done_;
+        });
+    }
+    void stop() { status_.stop(); }
+
+ private:
+    std::uint64_t done_ = 0, all_ = 0;  // read under the lock of the status
+    StatusLine status_;
+};
+
 // Every launch on every machine, to `sink`; collects the sentences about the whole result.
 class KernelRun {
  public:
     KernelRun(const KernelCommand& command, std::string_view bytes, ResultSink& sink,
-              OutputFile* addresses)
-        : command_(command), sink_(sink), addresses_(addresses), bytes_(bytes) {
+              LaunchProgress& progress, OutputFile* addresses)
+        : command_(command),
+          sink_(sink),
+          progress_(progress),
+          addresses_(addresses),
+          bytes_(bytes) {
         if (!command.max_steps.empty())
             options_.limits.steps_of_warp = parse_integer(command.max_steps, "--max-steps", 1);
         if (command.all) options_.limits.steps_before_sampling = ~std::uint64_t{0};
@@ -168,7 +200,9 @@ class KernelRun {
 
     ResultTail run(const std::vector<Machine>& machines,
                    const std::vector<LaunchedKernel>& kernels) {
-        is_one_ = machines.size() * launches_of(kernels) == 1;
+        const std::uint64_t launches = machines.size() * launches_of(kernels);
+        progress_.expect(launches);
+        is_one_ = launches == 1;
         options_.prices_findings = is_one_;
         try {
             for (const Machine& machine : machines) run(machine, machines.size() > 1, kernels);
@@ -207,7 +241,9 @@ class KernelRun {
         KernelResult result =
             predict_choice(kernel.code, kernel.parameter_names, choice, machine, options_);
         if (!is_one_) result = as_one_point(std::move(result), choice.swept);
-        for (const Point& point : result.points) sink_.point(point);
+        progress_.launch([&] {
+            for (const Point& point : result.points) sink_.point(point);
+        });
         if (!result.points.front().failure.empty()) tail_.status = Status::partial;
         if (addresses_) save(*addresses_, result);
         std::ranges::move(result.findings, std::back_inserter(tail_.findings));
@@ -219,6 +255,7 @@ class KernelRun {
 
     const KernelCommand& command_;
     ResultSink& sink_;
+    LaunchProgress& progress_;
     OutputFile* addresses_;
     std::string_view bytes_;  // of the kernel's file
     PredictionOptions options_;
@@ -229,6 +266,7 @@ class KernelRun {
 ExitCode run_kernel_command(const KernelCommand& command, const Invocation& invocation) {
     const std::vector<Machine> machines = machines_of(command);
     const std::string bytes = read_ptx_source(command.kernel.file);
+    LaunchProgress progress(command.output);
     if (command.list) return print_list(command, bytes, machines.front());
     const std::vector<LaunchedKernel> kernels = launched_kernels(command, bytes, machines.front());
     std::optional<OutputFile> addresses;
@@ -250,9 +288,10 @@ ExitCode run_kernel_command(const KernelCommand& command, const Invocation& invo
     Viewed viewed(outputs, view);
     BudgetedRun budgeted(command.budgets, viewed.sink());
     ResultSink& sink = budgeted.sink();
-    KernelRun run(command, bytes, sink, addresses ? &*addresses : nullptr);
+    KernelRun run(command, bytes, sink, progress, addresses ? &*addresses : nullptr);
     sink.begin(head_of_kernel(command, invocation, machines, kernels));
     const ResultTail tail = run.run(machines, kernels);
+    progress.stop();
     sink.finish(tail);
     if (tail.status == Status::interrupted) throw Stopped{};
     const bool has_answer = viewed.found_best() || tail.status == Status::partial;

@@ -123,9 +123,18 @@ std::string KernelFile::hint_for(const std::string& name) const {
     std::vector<std::string> names;
     for (const std::string& one : names_found_by({})) names.push_back(kernel_name(one));
     const std::vector<std::string_view> views(names.begin(), names.end());
-    const auto meant = nearest(name, views);
-    return meant && !name.empty() ? fmt::format("did you mean {}?", printable(*meant))
-                                  : std::string();
+    if (name.empty()) return {};
+    if (const auto meant = nearest(name, views))
+        return fmt::format("did you mean {}?", printable(*meant));
+    // Names may go on after what was typed.
+    std::vector<std::string_view> beginnings;
+    for (const std::string_view view : views) beginnings.push_back(view.substr(0, name.size()));
+    const auto begun = nearest(name, beginnings);
+    if (!begun) return {};
+    NameList meant(3);
+    for (const std::string_view view : views)
+        if (view.starts_with(*begun)) meant.add(std::string(view));
+    return fmt::format("did you mean {}?", printable(meant.text()));
 }
 
 KernelFile::Found KernelFile::found_by(const std::string& name) const {

@@ -31,9 +31,11 @@ void write_all(std::string_view text) noexcept {
     }
 }
 
-std::string folded_sentences(std::string_view text) {
+// On a terminal; elsewhere unchanged.
+std::string folded_sentences(std::string_view text, int descriptor) {
+    if (::isatty(descriptor) != 1) return std::string(text);
     const Folding folding{
-        .columns = terminal_width(STDERR_FILENO), .hanging = 2, .keeps_commands = true};
+        .columns = terminal_width(descriptor), .hanging = 2, .keeps_commands = true};
     std::string all;
     while (!text.empty()) {
         const std::string_view line = text.substr(0, text.find('\n'));
@@ -62,6 +64,8 @@ void print_out(std::string_view text) {
     }
 }
 
+void print_out_folded(std::string_view text) { print_out(folded_sentences(text, STDOUT_FILENO)); }
+
 std::size_t terminal_width(int descriptor) {
     constexpr std::size_t usual_width = 80;
     constexpr std::size_t least_width = 20;
@@ -81,8 +85,8 @@ std::size_t terminal_width(int descriptor) {
 void print_err(std::string_view text) noexcept {
     std::string shown;
     try {
-        text = shown =
-            ::isatty(STDERR_FILENO) == 1 ? folded_sentences(text) : without_commands(text);
+        text = shown = ::isatty(STDERR_FILENO) == 1 ? folded_sentences(text, STDERR_FILENO)
+                                                    : without_commands(text);
     } catch (const std::bad_alloc&) {  // then it is printed unfolded
     }
     const std::lock_guard lock(printing);

@@ -10,6 +10,8 @@ namespace coalprof {
 // Throws Error (ExitCode::output). A reader that stopped reading is no error: the command
 // continues, and its exit code is that of its work.
 void print_out(std::string_view text);
+// The same of sentences, folded on a terminal as those of print_err().
+void print_out_folded(std::string_view text);
 // Columns of the terminal on this descriptor: from COLUMNS, else the terminal, else 80.
 std::size_t terminal_width(int descriptor);
 

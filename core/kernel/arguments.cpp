@@ -12,6 +12,7 @@
 #include "core/kernel/contents.h"
 #include "core/pattern/array_text.h"
 #include "core/program/needs.h"
+#include "core/program/statement.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
 #include "core/text/name_list.h"
@@ -96,14 +97,15 @@ class Binder {
     Binder(Code& code, const KernelArguments& arguments)
         : code_(code),
           names_(arguments.known_names),
+          typed_(arguments.typed),
           types_(types_of_source(code)),
           is_given_(code.parameters.size(), false) {
         bound_.launch.parameters.resize(code.parameter_bytes);
     }
 
-    BoundLaunch bind(const std::vector<std::string>& typed) {
+    BoundLaunch bind() {
         for (const bool takes_members : {false, true})  // members of structures come second
-            for (const std::string& one : typed)
+            for (const std::string& one : typed_)
                 if (is_member(one) == takes_members) take(one);
         add_arrays();
         share_arrays();
@@ -122,8 +124,10 @@ class Binder {
         const std::string value = typed.substr(equals + 1);
         if (is_given_[at]) throw UsageError(fmt::format("{}: it is given twice", option_));
         is_given_[at] = true;
-        if (value.starts_with('@') || value.find('[') != value.npos)
+        if (value.starts_with('@'))
             take_array(at, value);
+        else if (value.find('[') != value.npos)
+            take_array(at, with_numbers(value));
         else if (const auto other = found(value); other && code_.is_address[at])
             shared_.emplace_back(at, *other);
         else
@@ -131,6 +135,37 @@ class Binder {
     }
     bool is_member(const std::string& typed) const {
         return found(typed.substr(0, typed.find('='))) >= code_.own_parameters();
+    }
+    // "f32[N*K]" with the launch's numbers for N and K.
+    std::string with_numbers(const std::string& value) const {
+        std::size_t at = value.find('[');
+        const std::size_t end = std::min(value.find('=', at), value.size());
+        std::string text = value.substr(0, at);
+        while (at < end) {
+            std::size_t next = at;
+            while (next < end && is_name_character(value[next])) ++next;
+            const std::string word = value.substr(at, next - at);
+            if (word.empty())
+                text += value[next++];
+            else
+                text += is_digit(word.front()) ? word : number_named(word);
+            at = next;
+        }
+        return text + value.substr(end);
+    }
+    std::string number_named(const std::string& name) const {
+        const auto at = found(name);
+        for (const std::string& one : typed_)
+            if (at && !code_.is_address[*at] && one.starts_with(name + '=') &&
+                read_count(one.substr(name.size() + 1)))
+                return one.substr(name.size() + 1);
+        throw UsageError(
+            fmt::format("{}: '{}' is neither a number nor an argument that is given one", option_,
+                        shown(name)),
+            fmt::format("write the number, as in 4096 or 64*64{}",
+                        at && !code_.is_address[*at]
+                            ? fmt::format("; or add --arg {}=4096", printable(name))
+                            : std::string()));
     }
     // "y=x": y gets the base of x, whatever it will be.
     void share_arrays() {
@@ -260,6 +295,10 @@ class Binder {
             throw UsageError(fmt::format("{}: parameter {} is a structure of {} bytes", option_,
                                          name_of(at), parameter.size_bytes),
                              "give its bytes in a file: NAME=@raw.bin");
+        if (code_.is_address[at] && element_type_of_array(value))
+            throw UsageError(
+                fmt::format("{}: it does not say how many elements the array has", option_),
+                fmt::format("for example --arg {}={}[1048576]", printable(name_of(at)), value));
         const std::string hint =
             code_.is_address[at]
                 ? fmt::format("an array has a size: --arg {}=f32[N]", printable(name_of(at)))
@@ -348,6 +387,7 @@ class Binder {
     }
     Code& code_;
     const std::vector<std::string>& names_;
+    const std::vector<std::string>& typed_;
     std::vector<std::string> types_;  // of the source, where the symbol keeps them
     BoundLaunch bound_;
     std::vector<bool> is_given_;
@@ -371,7 +411,7 @@ bool takes_argument(const Code& code, const std::vector<std::string>& names,
 }
 
 BoundLaunch bind_arguments(Code& code, const KernelArguments& arguments) {
-    BoundLaunch bound = Binder(code, arguments).bind(arguments.typed);
+    BoundLaunch bound = Binder(code, arguments).bind();
     require_nothing_missing(code, arguments, {});
     return bound;
 }

@@ -8,6 +8,7 @@
 #include "core/kernel/arguments.h"
 #include "core/kernel/kernel_faults.h"
 #include "core/text/describe.h"
+#include "core/text/name_list.h"
 #include "core/text/number.h"
 #include "core/text/range.h"
 #include "core/text/symbol.h"
@@ -32,9 +33,13 @@ void refuse_several(const std::string& name, const std::string& text) {
     const std::size_t comma = text.find(',');
     const std::size_t equals = text.find('=', std::min(comma, text.size()));
     if (equals == text.npos || text.find_first_of("@[") < equals) return;
-    std::string each = name + '=' + text;
-    for (std::size_t at = each.find(','); at != each.npos; at = each.find(',', at))
-        each.replace(at, 1, " --arg ");
+    std::string each = name + '=';
+    for (std::size_t begin = 0, end = 0; end < text.size(); begin = end + 1) {
+        end = std::min(text.find(',', begin), text.size());
+        const std::string word = text.substr(begin, end - begin);
+        if (begin > 0) each += word.find('=') == word.npos ? "," : " --arg ";
+        each += word;
+    }
     throw UsageError(fmt::format("--arg {}={}: it has several arguments", name, shown(text)),
                      fmt::format("each has its own option: --arg {}", printable(each)));
 }
@@ -46,13 +51,14 @@ ArgumentAxis read_argument(const std::string& typed) {
     if (equals == typed.npos || equals == 0)
         throw UsageError(fmt::format("--arg {}: it is no NAME=VALUE", shown(typed)),
                          "for example --arg n=1000, --arg 2=3.5 or --arg x=f32[1048576]");
-    ArgumentAxis axis{typed.substr(0, equals), {}};
+    const std::string name = typed.substr(0, equals);
+    ArgumentAxis axis{split_list(name, "--arg"), {}};
     const std::string text = typed.substr(equals + 1);
-    refuse_several(axis.name, text);
+    refuse_several(name, text);
     const bool is_list =
         text.find_first_of("[@=") == text.npos && text.find_first_of("0123456789") != text.npos;
     if (is_list && text.find("..") != text.npos) {
-        const std::string option = fmt::format("--arg {}=", axis.name);
+        const std::string option = fmt::format("--arg {}=", name);
         if (text.find('-') == text.npos)
             for (const std::uint64_t one : parse_range(text, option).values())
                 axis.values.push_back(std::to_string(one));
@@ -96,8 +102,10 @@ std::vector<KernelChoice> choices_of(const KernelAxes& axes) {
         if (axes.blocks.size() > 1) choice.swept.emplace_back("block", text_of(choice.block));
         for (const ArgumentAxis& one : axes.arguments) {
             const std::string& value = pick(one.values);
-            choice.arguments.push_back(one.name + "=" + value);
-            if (one.values.size() > 1) choice.swept.emplace_back(one.name, value_of_word(value));
+            for (const std::string& name : one.names) {
+                choice.arguments.push_back(name + "=" + value);
+                if (one.values.size() > 1) choice.swept.emplace_back(name, value_of_word(value));
+            }
         }
         choices.push_back(std::move(choice));
     }
@@ -109,7 +117,7 @@ std::string swept_key(const KernelAxes& axes) {
     if (axes.grids.size() > 1) keys.emplace_back("grid");
     if (axes.blocks.size() > 1) keys.emplace_back("block");
     for (const ArgumentAxis& one : axes.arguments)
-        if (one.values.size() > 1) keys.push_back(one.name);
+        if (one.values.size() > 1) keys.push_back(one.names.front());
     const bool grid_follows = axes.blocks.size() > 1 && axes.grids.front().counts_threads;
     return keys.empty() ? "line" : grid_follows ? "block" : keys.front();
 }

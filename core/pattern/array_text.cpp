@@ -125,7 +125,9 @@ std::uint64_t parse_count(std::string_view text, std::string_view option, std::u
     if (count)
         throw UsageError(fmt::format("{}: {} is not from {} to {}", option, *count, least, most));
     const std::string hint = hint_for_count(text);
-    throw UsageError(fmt::format("{}: '{}' is no number of elements", option, shown(text)),
+    throw UsageError(text.empty()
+                         ? fmt::format("{}: the number of elements is missing", option)
+                         : fmt::format("{}: '{}' is no number of elements", option, shown(text)),
                      hint.empty() ? "a number is expected there: 4096 or 64*64" : hint);
 }
 

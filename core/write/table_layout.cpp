@@ -465,17 +465,24 @@ void add_facts_of(const PlacedItem& placed, TableLayout& layout, const std::vect
         add("", number(is_finite_number(facts.measurement)));
 }
 
-// The time comes first: that nothing is slower is half of the answer.
+// The kernel comes first: it may have been named by a part of its name. Then the time: that nothing
+// is slower is half of the answer.
 void add_facts(TableLayout& layout, const std::vector<Point>& points, const TableStyle& style) {
     const auto is_time = [](const PlacedItem& one) {
         return one.facts.item.is(Counter::duration_seconds);
     };
+    const auto add_parameters = [&](bool are_kernels) {
+        for (const auto& [key, value] : layout.constant_parameters)
+            if ((key == "kernel") == are_kernels)
+                layout.facts.push_back(
+                    {{}, fmt::format("{} {}", key, value_text(value, 60, style.ascii))});
+    };
+    add_parameters(true);
     for (const PlacedItem& one : layout.items)
         if (is_time(one)) add_facts_of(one, layout, points, style);
     if (layout.limit)
         layout.facts.push_back({{}, fmt::format("limited by {}", word_of(*layout.limit))});
-    for (const auto& [key, value] : layout.constant_parameters)
-        layout.facts.push_back({{}, fmt::format("{} {}", key, value_text(value, 60, style.ascii))});
+    add_parameters(false);
     for (const PlacedItem& one : layout.items)
         if (!is_time(one)) add_facts_of(one, layout, points, style);
 }

@@ -236,6 +236,16 @@ class Kernel(Case):
                              "--best", "store_sectors", "--json").json
         self.assertEqual(blocks["verdicts"][0]["best"], [{"kernel": "transpose_naive", "grid": "256x64", "block": "8x32"}])
 
+    def test_numbers_step_together(self):
+        points = self.run_ok("kernel", NATURAL, "mod_store", "--grid", "4", "--block", "64", "--arg", "2,3=64..128*2",
+                             "--json").json["points"]
+        self.assertEqual([(one["parameters"]["2"], one["parameters"]["3"]) for one in points], [(64, 64), (128, 128)])
+
+    def test_a_table_names_the_kernel_first(self):
+        table = self.run_ok("kernel", NATURAL, "mod_stor", "--grid", "4", "--block", "64", "--arg", "2=64,72", "--arg",
+                            "3=64").out_text
+        self.assertIn("In every row: kernel mod_store", table)
+
     def test_saves_addresses_that_give_the_same_counts(self):
         with tempfile.TemporaryDirectory() as folder:
             file = os.path.join(folder, "k.txt")
@@ -364,9 +374,13 @@ class Kernel(Case):
                 (("--grid", "4", "--block", "64", "--arg", "n=1k"), GATHER, "1000 or 1024"),
                 (("--grid", "4", "--block", "64", "--arg", "n=4,x=5,y=6"), GATHER, "--arg n=4 --arg x=5 --arg y=6"),
                 (("--grid", "4", "--block", "64", "--arg", "n=1e10"), GATHER, "at most 4294967295"),
-                ((*LAUNCH, "--arg", "x=f32"), GATHER, "--arg x=f32[N]"),
-                ((*LAUNCH, "--arg", "x=f32[]"), GATHER, "4096 or 64*64"),
-                ((*LAUNCH, "--arg", "x=f32[n*2]"), GATHER, "4096 or 64*64"),
+                (("--grid", "4", "--block", "64", "--arg", "n=4,8,x=5"), GATHER, "--arg n=4,8 --arg x=5"),
+                (("--grid", "4", "--block", "64", "--arg", "n,x=4,y=6"), GATHER, "--arg n,x=4 --arg y=6"),
+                ((*LAUNCH, "--arg", "x=i32"), GATHER, "--arg x=i32[1048576]"),
+                ((*LAUNCH, "--arg", "x=f32[]"), GATHER, "number of elements is missing"),
+                ((*LAUNCH, "--arg", "x=f32[m*2]"), GATHER, "'m' is neither a number nor"),
+                (("--grid", "4", "--block", "64", "--arg", "x=f32[n*2]"), GATHER, "--arg n=4096"),
+                (("gathret_all", *LAUNCH), GATHER.replace("gather(", "gather_all_rows("), "mean gather_all_rows?"),
                 (("x=4", *LAUNCH), GATHER, "--arg x=4"),
                 (("64", *LAUNCH), GATHER, "--grid 128x128"),
                 (LAUNCH, GATHER.replace("gather(", "gather\x1b[31m("), "\\x1b' is not expected"),
@@ -380,12 +394,13 @@ class Kernel(Case):
         several = self.refuse("kernel", NATURAL, "--grid", "1", "--block", "32")
         self.assertIn("several kernels", several.err_text)
         self.assertIn(f"coalprof kernel {NATURAL} stencil7 stencil5 --grid", several.err_text)
+        self.assertIn("mean transpose_naive, transpose_tile?", self.refuse("kernel", NATURAL, "transpoze").err_text)
         drawn = self.refuse("explain", "kernel", NATURAL, "grid_stride", "--block", "32")
         self.assertEqual(self.refuse("kernel", NATURAL, "grid_stride", "--block", "32").err_text, drawn.err_text)
 
     def test_takes_counts_as_they_are_computed(self):
         plain = self.predict(*LAUNCH, "--arg", "x=f32[4096]")["points"]
-        for x, n in (("64*64", "2.56e2"), ("64x64", "16*16")):
+        for x, n in (("64*64", "2.56e2"), ("64x64", "16*16"), ("n*16", "256"), ("n][16", "2.56e2")):
             computed = self.predict("--grid", "4", "--block", "64", "--arg", f"n={n}", "--arg", f"x=f32[{x}]")["points"]
             self.assertEqual(computed, plain)
 

@@ -64,6 +64,13 @@ class Progress(Case):
             run.process.terminate()
             self.assertEqual(run.end(), harness.TERMINATED)
 
+    def test_shows_how_many_launches_of_a_kernel_are_done(self):
+        kernels = os.path.join(harness.SOURCE, "tests", "data", "kernels", "natural.ptx")
+        run = Watched("--grid", "64..9000", "--block", "32x8", command=("kernel", kernels, "transpose_naive"))
+        self.assertTrue(run.read_until(b" of 8937 points", harness.PATIENCE), run.seen)
+        run.process.terminate()
+        self.assertEqual(run.end(), harness.TERMINATED)
+
     def test_is_refused_and_never_reaches_a_pipe(self):
         runs = [Watched("--no-progress"), Watched("--quiet"), Watched(TERM="dumb"),
                 Watched(terminal=False)]

@@ -63,6 +63,14 @@ class StandardError(Case):
         piped = harness.run(*self.WRONG, env=environment(COLUMNS="40")).err_text.splitlines()
         self.assertEqual(len(piped), 2)
 
+    def test_is_like_a_list_of_kernels(self):
+        kernels = "kernel", os.path.join(harness.SOURCE, "tests", "data", "kernels", "natural.ptx"), "--list"
+        shown = on_terminal(*kernels, env=environment(COLUMNS="50")).decode().splitlines()
+        self.assertLessEqual(max(map(len, shown)), 50)
+        piped = self.run_ok(*kernels, env=environment(COLUMNS="50")).out_text
+        self.assertGreater(max(map(len, piped.splitlines())), 50)
+        self.assertEqual(" ".join(piped.split()), " ".join(" ".join(shown).split()))
+
     def test_keeps_carets_below_what_they_point_to(self):
         lines = errors_on_terminal("formula", "a[i*]; b[i]; c[i + 1 + 2 + 3 + 4 + 5 + 6]", columns=40)
         caret = next(line for line in lines if line.strip() == "^")
