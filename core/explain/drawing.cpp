@@ -155,14 +155,19 @@ class Drawing {
             put_labelled(label, note);
             label = {};
         }
-        put_labelled("why", access.finding ? access.finding->text : access.reasons.why);
-        put_labelled("fix", access.finding ? access.finding->fix : access.reasons.mend);
-        if (access.finding)
-            if (const std::string saving = saving_text(*access.finding, style_.ascii);
-                !saving.empty())
+        if (access.findings.empty()) put_reason(access.reasons.why, access.reasons.mend);
+        for (const LineFinding& one : access.findings) {
+            put_reason(one.text, one.fix);
+            if (const std::string saving = saving_text(one, style_.ascii); !saving.empty())
                 put_labelled("saves", saving);
+        }
         if (access.launch && access.launch->is_known())
             put_labelled("launch", launch_note(*access.launch, purpose_of(access)));
+    }
+
+    void put_reason(std::string_view why, std::string_view fix) {
+        put_labelled("why", why);
+        put_labelled("fix", fix);
     }
 
     void lines(const ExplainedAccess& access, const MapStyle& map_style) {

@@ -374,7 +374,7 @@ Explanation explanation_of(const std::string& name, const std::vector<NamedWarp>
         if (warp.first_address) one.element_bytes = warp.element_bytes;
         for (auto& address : one.access.addresses) address -= one.origin_address;
         finish(one, machine);
-        one.finding = warp.finding;
+        one.findings = warp.findings;
     }
     return explanation;
 }

@@ -64,8 +64,8 @@ struct ExplainedAccess {
     WarpShape shape;
     std::vector<std::string> notes;  // of a user's formula: how its parts move from lane to lane
     Reasons reasons;
-    // Of a line of a program: it knows more than one warp tells, and stands instead of the reasons.
-    std::optional<LineFinding> finding = {};
+    // Of a line of a program: they say more than one warp does, and stand instead of the reasons.
+    std::vector<LineFinding> findings = {};
     // For global memory from compute capability 7.0 on; none for a single warp.
     std::optional<LaunchCensus> launch;
 };
@@ -111,7 +111,7 @@ struct NamedWarp {
     std::string array = {};  // empty: nothing is known
     std::optional<std::uint64_t> first_address = std::nullopt;
     std::uint32_t element_bytes = 4;
-    std::optional<LineFinding> finding = {};
+    std::vector<LineFinding> findings = {};
 };
 // The same for a warp of one line. Throws UsageError for machines as above.
 Explanation explanation_of(const std::string& name, const std::vector<NamedWarp>& warps,

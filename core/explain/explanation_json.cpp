@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "core/text/name_list.h"
 #include "core/write/json_text.h"
 #include "core/write/json_tree.h"
 
@@ -124,7 +125,7 @@ Json launch_of(const ExplainedAccess& access) {
 }
 
 Json access_of(const ExplainedAccess& access) {
-    const std::optional<LineFinding>& found = access.finding;
+    const std::vector<LineFinding>& found = access.findings;
     return {{"instructions", instructions_of(access)},
             {"space", name_of(access.access.space)},
             {"width_bytes", access.access.width_bytes},
@@ -134,9 +135,9 @@ Json access_of(const ExplainedAccess& access) {
             {"transactions", transactions_of(access)},
             {"passes", passes_of(access)},
             {"notes", access.notes},
-            {"cause", found ? found->cause : std::string(name_of(access.reasons.cause))},
-            {"why", found ? found->text : access.reasons.why},
-            {"mend", found ? found->fix : access.reasons.mend},
+            {"cause", found.empty() ? std::string(name_of(access.reasons.cause)) : found[0].cause},
+            {"why", found.empty() ? access.reasons.why : joined(found, &LineFinding::text, " ")},
+            {"mend", found.empty() ? access.reasons.mend : joined(found, &LineFinding::fix, " ")},
             {"launch", launch_of(access)}};
 }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <vector>
 
 #include "core/access/extent.h"
@@ -146,26 +145,26 @@ ChosenWarps warps_of(const std::vector<WarpAccess>& warps, const PtxSite& site,
             worst != common};
 }
 
-// The finding of `kernel` for the point. Its reason is that of its first point: others have their
-// own.
-std::optional<LineFinding> finding_of(const KernelResult& result, const std::string& point) {
+// The findings of `kernel` for the point. The reason of each is that of its first point: others
+// have their own.
+std::vector<LineFinding> findings_of_point(const KernelResult& result, const std::string& point) {
+    std::vector<LineFinding> findings;
     for (const LineFinding& one : result.findings) {
-        if (one.cause == fault_cause) continue;
         const bool is_other = std::ranges::find(one.others, point) != one.others.end();
-        if (one.point != point && !is_other) continue;
-        LineFinding found = one;
-        if (is_other) found.text.clear();
-        return found;
+        if (one.cause == fault_cause || (one.point != point && !is_other)) continue;
+        findings.push_back(one);
+        if (is_other) findings.back().text.clear();
     }
-    return std::nullopt;
+    return findings;
 }
 
 Explanation explanation_of_line(const std::string& name, const std::vector<NamedWarp>& warps,
                                 const Machine& machine) {
     Explanation explained = explanation_of(name, warps, machine);
     explained.names_source = true;
-    for (ExplainedAccess& one : explained.accesses)
-        if (one.finding && one.finding->text.empty()) one.finding->text = one.reasons.why;
+    for (ExplainedAccess& access : explained.accesses)
+        for (LineFinding& one : access.findings)
+            if (one.text.empty()) one.text = access.reasons.why;
     return explained;
 }
 
@@ -176,7 +175,7 @@ NamedWarp faulting_warp(const KernelFault& fault, const LineFinding& finding, co
         named.first_address.reset();
         if (extent_of(fault.warp).low >= begin) named.first_address = begin;
     }
-    named.finding = finding;
+    named.findings = {finding};
     return named;
 }
 
@@ -189,7 +188,7 @@ ChosenWarps warps_of(const LineAccess& access, const KernelResult& result, const
                 .worst = {}};
     }
     ChosenWarps warps = warps_of(result.warps[at], code.sites[result.sites[at].front()], predictor);
-    warps.common.finding = warps.worst.finding = finding_of(result, access.point.name);
+    warps.common.findings = warps.worst.findings = findings_of_point(result, access.point.name);
     return warps;
 }
 

@@ -717,6 +717,15 @@ class OfOneBody(Case):
         drawn = self.check(harness.run(*explain, stdin=ptx), PARTIAL).out_text
         self.assertIn("element 64 of array p", " ".join(drawn.split()))
 
+    def test_a_drawing_has_all_findings_of_its_access(self):
+        body = (".loc 1 7 1\nmul.wide.u32 %rd2, %r1, 128; add.s64 %rd3, %rd1, %rd2; mov.u32 %r4, 0; LOOP: st.global.u32 [%rd3], %r4;"
+                "add.u32 %r4, %r4, 1; setp.lt.u32 %p1, %r4, 8; @%p1 bra LOOP;")
+        found = self.predict(body)["findings"]
+        self.assertEqual({one["cause"] for one in found}, {"strided", "repeated_store"})
+        drawn = self.run_ok("explain", "kernel", "-", "--grid", "2", "--block", "64", "--json", stdin=self.kernel_of(body)).json
+        (access,) = drawn["explanation"]["accesses"]
+        self.assertEqual(access["mend"], " ".join(one["fix"] for one in found))
+
     def test_counts_accesses_of_32_bytes(self):
         counted = self.predict("mul.wide.u32 %rd2, %r1, 32; add.s64 %rd3, %rd1, %rd2;"
                                "ld.global.v8.b32 {%r2,%r3,%r4,%r5,%r6,%r7,%r8,%r9}, [%rd3];"
