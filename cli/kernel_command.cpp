@@ -185,11 +185,13 @@ class LaunchProgress {
 // Every launch on every machine, to `sink`; collects the sentences about the whole result.
 class KernelRun {
  public:
+    // `costliest`: gets the costliest line of each point.
     KernelRun(const KernelCommand& command, std::string_view bytes, ResultSink& sink,
-              LaunchProgress& progress, OutputFile* addresses)
+              LaunchProgress& progress, BestSink::Lines& costliest, OutputFile* addresses)
         : command_(command),
           sink_(sink),
           progress_(progress),
+          costliest_(costliest),
           addresses_(addresses),
           bytes_(bytes) {
         if (!command.max_steps.empty())
@@ -240,7 +242,9 @@ class KernelRun {
     void predict(KernelFile::Kernel& kernel, const KernelChoice& choice, const Machine& machine) {
         KernelResult result =
             predict_choice(kernel.code, kernel.parameter_names, choice, machine, options_);
+        const std::string costliest = costliest_line(result);
         if (!is_one_) result = as_one_point(std::move(result), choice.swept);
+        costliest_[result.points.front().name] = costliest;
         progress_.launch([&] {
             for (const Point& point : result.points) sink_.point(point);
         });
@@ -256,6 +260,7 @@ class KernelRun {
     const KernelCommand& command_;
     ResultSink& sink_;
     LaunchProgress& progress_;
+    BestSink::Lines& costliest_;
     OutputFile* addresses_;
     std::string_view bytes_;  // of the kernel's file
     PredictionOptions options_;
@@ -285,10 +290,12 @@ ExitCode run_kernel_command(const KernelCommand& command, const Invocation& invo
     const bool has_times = std::ranges::all_of(machines, is_simulated_on);
     if (kernels.size() > 1 && view.best.empty() && has_times)
         view.best = key_of(Counter::duration_seconds);
+    BestSink::Lines costliest;
+    view.costliest = &costliest;
     Viewed viewed(outputs, view);
     BudgetedRun budgeted(command.budgets, viewed.sink());
     ResultSink& sink = budgeted.sink();
-    KernelRun run(command, bytes, sink, progress, addresses ? &*addresses : nullptr);
+    KernelRun run(command, bytes, sink, progress, costliest, addresses ? &*addresses : nullptr);
     sink.begin(head_of_kernel(command, invocation, machines, kernels));
     const ResultTail tail = run.run(machines, kernels);
     progress.stop();

@@ -354,7 +354,8 @@ Viewed::Viewed(ResultSink& next, const ViewOptions& options) : sink_(&next) {
         sink_ = sorted_.get();
     }
     if (!options.best.empty()) {
-        best_ = std::make_unique<BestSink>(*sink_, counter_of("--best", options.best));
+        best_ = std::make_unique<BestSink>(*sink_, counter_of("--best", options.best),
+                                           options.costliest);
         sink_ = best_.get();
     }
 }

@@ -29,6 +29,7 @@ struct ViewOptions {
     std::string sort;
     std::string best;
     bool is_offered = false;  // by the command
+    const BestSink::Lines* costliest = nullptr;
 
     void add_to(CLI::App& command);
     // The counters of --columns; none: all. Throws UsageError.

@@ -53,6 +53,7 @@ struct Contender {
     Amount mean;
     double work_bytes = 0;  // of a point, as mean
     const LaunchTraffic* traffic = nullptr;
+    std::string_view costliest = {};  // line; empty: not known
 };
 
 // A ratio is the same whatever the number of accesses; a sum is not.
@@ -84,6 +85,7 @@ class BestRanking {
     BestRanking(Counter counter, bool is_measured, std::uint64_t values,
                 const std::vector<Contender>& contenders)
         : counter_(counter),
+          is_measured_(is_measured),
           noise_(noise_of(counter, is_measured)),
           source_(fmt::format("{}{} {}", values > 1 ? "mean " : "",
                               is_measured ? "measured" : "predicted",
@@ -150,11 +152,15 @@ class BestRanking {
             fmt::format("{}{}{} {}; next: {}", doubt(all_[equal_ones]), names(0, equal_ones),
                         equal_ones > 1 ? ":" : ",", number_of_best(), told(equal_ones));
         if (end_of_equals(equal_ones) < all_.size()) text += "; worst: " + told(begin_of_worst());
+        const std::string_view held = order_held(all_[equal_ones]);
         if (doubtful == all_.size() - equal_ones)
             text += fmt::format("; their {} overlap", overlap_);
         else if (doubtful > 0)
             text += fmt::format("; the {} of {} and the best overlap", overlap_,
                                 doubtful == 1 ? others.text() : fmt::format("{} others", doubtful));
+        if (!held.empty())
+            text += fmt::format(
+                ", but of 100 pairs of launches so far apart {} were measured in this order", held);
         return text + text_of_reason(all_[equal_ones]);
     }
 
@@ -162,9 +168,20 @@ class BestRanking {
     std::string text_of_reason(const Contender& next) const {
         if (!is_of_kernels() || counter_ != Counter::duration_seconds) return {};
         const Contender& best = all_.front();
-        const std::string reason =
-            best_reason(*best.name, *best.traffic, *next.name, *next.traffic);
-        return reason.empty() ? reason : ". " + reason;
+        std::string reason = best_reason(*best.name, *best.traffic, *next.name, *next.traffic);
+        if (!reason.empty()) reason.insert(0, ". ");
+        if (!next.costliest.empty())
+            reason +=
+                fmt::format(". The line of {} that costs most is {}", *next.name, next.costliest);
+        return reason;
+    }
+    // The share of pairs that were measured in the order of their predicted times. Empty: too few,
+    // or the order is certain anyway.
+    std::string_view order_held(const Contender& next) const {
+        if (!is_of_kernels() || is_measured_ || counter_ != Counter::duration_seconds ||
+            !is_doubtful(next))
+            return {};
+        return share_in_order(next.mean.middle / all_.front().mean.middle);
     }
     bool is_of_kernels() const { return find_value(*all_.front().values, "kernel") != nullptr; }
     static std::vector<Amount> means_of(const std::vector<Contender>& contenders) {
@@ -194,7 +211,7 @@ class BestRanking {
     }
 
     std::string_view doubt(const Contender& next) const {
-        if (!is_doubtful(next)) return "";
+        if (!is_doubtful(next) || !order_held(next).empty()) return "";
         if (differ_from_best(next) == Differ::likely) return "likely ";
         constexpr double little = 1.1;
         const double best = std::abs(all_.front().mean.middle), other = std::abs(next.mean.middle);
@@ -224,6 +241,7 @@ class BestRanking {
     }
 
     Counter counter_;
+    bool is_measured_;
     double noise_;
     std::string source_;  // "mean predicted load_sectors"
     std::string_view overlap_;
@@ -243,7 +261,8 @@ std::string counters_of(const Point& point) {
 
 }  // namespace
 
-BestSink::BestSink(ResultSink& next, Counter counter) : next_(next), counter_(counter) {}
+BestSink::BestSink(ResultSink& next, Counter counter, const Lines* costliest)
+    : next_(next), counter_(counter), costliest_(costliest) {}
 
 void BestSink::begin(const ResultHead& head) {
     // Each launch of a kernel is a separate candidate.
@@ -270,10 +289,14 @@ void BestSink::require_counter(const Point& point) const {
 void BestSink::add(Candidates& candidates, NamedValues values, const Point& point) const {
     std::string name = text_of(values);
     const auto [place, is_new] = candidates.places.emplace(name, candidates.all.size());
-    if (is_new)
+    if (is_new) {
         candidates.all.push_back({.name = std::move(name),
                                   .values = std::move(values),
                                   .traffic = traffic_of_launch(point)});
+        if (costliest_)
+            if (const auto line = costliest_->find(point.name); line != costliest_->end())
+                candidates.all.back().costliest = line->second;
+    }
     Candidate* known = &candidates.all[place->second];
     ++known->points;
     known->work_bytes += work_bytes_of(point);
@@ -363,8 +386,8 @@ Verdict BestSink::verdict() const {
         }
         const Sum& of_one = one.*sum;
         const auto count = static_cast<double>(of_one.count);
-        contenders.push_back(
-            {&one.name, &one.values, of_one.total / count, one.work_bytes / count, &one.traffic});
+        contenders.push_back({&one.name, &one.values, of_one.total / count, one.work_bytes / count,
+                              &one.traffic, one.costliest});
         verdict.values = of_one.count;
     }
     const BestRanking ranking{counter_, is_measured, verdict.values, contenders};

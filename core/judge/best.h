@@ -21,7 +21,10 @@ namespace coalprof {
 // scope names the counter; its basis is separate from the others.
 class BestSink : public ResultSink {
  public:
-    BestSink(ResultSink& next, Counter counter);
+    // `costliest`: by the name of a point, the line of its kernel that costs most; it may be filled
+    // until the point comes. Null: not known.
+    using Lines = std::unordered_map<std::string, std::string>;
+    BestSink(ResultSink& next, Counter counter, const Lines* costliest = nullptr);
     void begin(const ResultHead& head) override;
     // Throws UsageError where the first point's instructions have no such counter at all.
     void point(const Point& point) override;
@@ -43,6 +46,7 @@ class BestSink : public ResultSink {
         Sum measured = {};
         double work_bytes = 0;       // that its points need
         LaunchTraffic traffic = {};  // of its first point
+        std::string costliest = {};  // line, likewise; empty: not known
         std::string reason = {};     // the reason for a missing number
     };
 
@@ -60,6 +64,7 @@ class BestSink : public ResultSink {
 
     ResultSink& next_;
     Counter counter_;
+    const Lines* costliest_;
     std::string parameter_;
     bool has_grid_ = false;  // of the whole sweep
     bool is_first_ = true;

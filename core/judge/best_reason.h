@@ -18,6 +18,10 @@ struct LaunchTraffic {
 };
 LaunchTraffic traffic_of_launch(const Point& point);
 
+// Of 100 pairs of launches whose predicted times have this ratio, those that are measured in their
+// order. Empty: too few to speak of an order.
+std::string_view share_in_order(double ratio);
+
 // A sentence without its full stop; empty: the limits are not known.
 std::string best_reason(std::string_view best_name, const LaunchTraffic& best,
                         std::string_view other_name, const LaunchTraffic& other);

@@ -7,6 +7,7 @@
 #include "core/lines/line_points.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
+#include "core/text/name_list.h"
 #include "core/text/symbol.h"
 
 namespace coalprof {
@@ -31,13 +32,9 @@ class FaultTexts {
                             .text = {},
                             .fix = mend_of(fault),
                             .like = {}};
-        // A line of source has no registers.
-        const std::uint32_t site = code_.instructions[fault.instruction].site;
-        const std::string& what =
-            site == ~0u || place.empty() ? statement.text : code_.sites[site].instruction;
-        finding.text =
-            fmt::format("'{}': thread ({}) of block ({}) {}.", what, fmt::join(fault.thread, ", "),
-                        fmt::join(fault.block, ", "), deed_of(fault));
+        finding.text = fmt::format("'{}': thread ({}) of block ({}) {}.", name_of(statement),
+                                   fmt::join(fault.thread, ", "), fmt::join(fault.block, ", "),
+                                   deed_of(fault));
         return finding;
     }
     // Unrolled loops have a line's access several times.
@@ -45,7 +42,7 @@ class FaultTexts {
         const CodeStatement& first = statement_of(a);
         const CodeStatement& second = statement_of(b);
         return a.kind == b.kind && a.array == b.array && first.source == second.source &&
-               (!first.source.file.empty() || a.instruction == b.instruction);
+               (!first.source.file.empty() || name_of(first) == name_of(second));
     }
 
  private:
@@ -75,8 +72,9 @@ class FaultTexts {
         const char* why = is_too_high(fault)     ? ": its index overflowed 32 bits"
                           : is_below_zero(fault) ? ": its unsigned index went below 0"
                                                  : "";
-        return fmt::format("asks for element {} of array {}, which lies outside it{}", element,
-                           printable(fault.array), why);
+        return fmt::format("asks for element {} of array {}, which has {}{}", element,
+                           printable(fault.array),
+                           fault.array_bytes / static_cast<std::uint64_t>(bytes), why);
     }
     std::string deed_of(const KernelFault& fault) const {
         switch (fault.kind) {
@@ -131,6 +129,15 @@ class FaultTexts {
 };
 
 }  // namespace
+
+std::string name_of(const CodeStatement& statement) {
+    std::string_view name = statement.text;
+    if (name.starts_with('@'))  // its guard
+        name = trimmed(name.substr(std::min(name.find_first_of(" \t"), name.size())));
+    if (!name.starts_with("call"))  // its callee follows
+        name = name.substr(0, name.find_first_of(" \t["));
+    return printable(name);
+}
 
 std::vector<FoundFault> found_faults(const Code& code, const KernelLaunch& launch,
                                      const Machine& machine, const ExecutionNotes& notes) {

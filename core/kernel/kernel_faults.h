@@ -13,6 +13,9 @@ namespace coalprof {
 
 inline constexpr std::string_view fault_cause = "fault";  // of such findings
 
+// The instruction without its guard and its operands.
+std::string name_of(const CodeStatement& statement);
+
 struct FoundFault {
     KernelFault fault;
     LineFinding finding;

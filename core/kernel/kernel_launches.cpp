@@ -156,6 +156,14 @@ KernelResult predict_choice(Code& code, const std::vector<std::string>& paramete
     return predict_kernel(code, bound.launch, bound.memory, machine, options);
 }
 
+std::string costliest_line(const KernelResult& result) {
+    const auto cost = [](const Point& point) {
+        return number_or(point.predicted[Counter::cost_share], 0);
+    };
+    const auto costliest = std::ranges::max_element(result.points, {}, cost);
+    return cost(*costliest) > 0 ? costliest->name : std::string();
+}
+
 KernelResult as_one_point(KernelResult result, const NamedValues& swept) {
     Point& point = result.points.front();
     const std::string short_kernel = point.name;

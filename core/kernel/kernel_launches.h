@@ -49,6 +49,9 @@ KernelResult predict_choice(Code& code, const std::vector<std::string>& paramete
                             const KernelChoice& choice, const Machine& machine,
                             const PredictionOptions& options);
 
+// The name of the line that costs most of the launch's time. Empty: none has a cost.
+std::string costliest_line(const KernelResult& result);
+
 // One point for several launches: the kernel's, named and distinguished by the values that vary.
 KernelResult as_one_point(KernelResult result, const NamedValues& swept);
 

@@ -83,12 +83,7 @@ std::optional<Warning> uncounted_warning(const Code& code) {
     for (const std::uint32_t at : code.uncounted) {
         const CodeStatement& statement = code.statements[at];
         const std::string place = place_text(statement.source);
-        std::string_view what = statement.text;
-        if (what.starts_with('@'))  // its guard
-            what = trimmed(what.substr(std::min(what.find_first_of(" \t"), what.size())));
-        if (!what.starts_with("call"))  // its callee follows
-            what = what.substr(0, what.find_first_of(" \t["));
-        const std::string sort = fmt::format("'{}'{}", printable(what),
+        const std::string sort = fmt::format("'{}'{}", name_of(statement),
                                              place.empty() ? place : fmt::format(" ({})", place));
         if (std::ranges::find(sorts, sort) == sorts.end()) sorts.push_back(sort);
     }
@@ -127,6 +122,28 @@ std::vector<Warning> warnings_of(const Code& code, const ExecutionNotes& notes) 
                             "were taken. Give it: --arg {}=i32[N]=iota, =random or =@file.npy",
                             names, printable(notes.contents_missing.front()))});
     return warnings;
+}
+
+// Lines whose counts and costs would otherwise seem too few.
+std::optional<Warning> merged_note(const KernelResult& result, const Code& code) {
+    NameList merged(3);
+    for (std::size_t i = 1; i < result.points.size(); ++i)
+        for (const PtxInstruction& one : code.instructions) {
+            const std::size_t length = name_of(code.statements[one.statement]).size();
+            const bool is_merged = one.state == PtxState::shared &&
+                                   std::ranges::count(result.sites[i], one.site) != 0 &&
+                                   code.sites[one.site].instruction.size() == length + 3;  // ".v4"
+            if (!is_merged) continue;
+            merged.add(result.points[i].name);
+            break;
+        }
+    if (merged.text().empty()) return std::nullopt;
+    return Warning{
+        .code = "W-MERGED",
+        .point = {},
+        .text = fmt::format("ptxas makes one access of several that lie side by side, and "
+                            "they count as one: {}",
+                            merged.text())};
 }
 
 // One line: those who want bounds checked need no more.
@@ -340,15 +357,17 @@ KernelResult predict_kernel(const Code& code, const KernelLaunch& launch, Launch
         simulated = add_time(code, launch, memory, machine, sinks, counts, scale, kernel);
     else
         kernel.predicted[Counter::duration_seconds] = Unavailable{"the launch has a fault"};
-    for (std::size_t i = 0; simulated && i < result.points.size(); ++i)
+    for (std::size_t i = 0; simulated && i < result.points.size(); ++i) {
         add_passes(simulated->time, result.sites[i], machine, result.points[i]);
+        if (i > 0) add_cost(simulated->time, result.sites[i], machine, result.points[i]);
+    }
     if (simulated && options.prices_findings) {
-        for (std::size_t i = 1; i < result.points.size(); ++i)
-            add_cost(simulated->time, result.sites[i], machine, result.points[i]);
         if (simulated->time.limits.front() == Limit::l1) add_pass_findings(result);
         price_findings(result, {code, launch, memory, machine, *simulated}, counts, scale);
         put_costliest_first(result);
     }
+    if (auto merged = options.prices_findings ? merged_note(result, code) : std::nullopt)
+        result.warnings.push_back(std::move(*merged));
     if (is_sample)
         result.warnings.push_back(
             {.code = "W-SAMPLED",

@@ -35,8 +35,8 @@ KernelResult points_of_kernel(const Code& code, const KernelLaunch& launch, cons
 struct PredictionOptions {
     ExecutionLimits limits = {};
     std::size_t threads = 1;
-    // Simulates the launch once more for each finding. Lines say what share of the kernel's cost
-    // they are, and the costliest comes first rather than the one that wastes most.
+    // Simulates the launch once more for each finding, and puts the costliest line first rather
+    // than the one that wastes most.
     bool prices_findings = false;
 };
 

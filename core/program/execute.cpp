@@ -339,28 +339,34 @@ class Executor::Body {
 
     // ---- Faults
 
-    // Reports lanes that would stop a GPU, and leaves them out.
-    void check(const WarpState& warp, const PtxStep& step, CheckedAccess& access) {
+    // Reports lanes that would stop a GPU, each once: what a thread does after that never happens.
+    // Leaves them out.
+    void check(WarpState& warp, const PtxStep& step, CheckedAccess& access) {
         const PtxState state = access.state;
         if (state == PtxState::param || state == PtxState::constant || state == PtxState::local ||
             access.warp.active_lanes == 0)
             return;
         if (is_within(step, access)) return;
         const Spread spread = spread_of(access.growth, *box_);
-        std::uint32_t bad = 0;
+        std::uint32_t bad = 0, fresh = 0;
         BadPlace first;
         bool differs = false;
         each_lane(access.warp.active_lanes, [&](std::uint32_t lane) {
             const std::uint64_t address = access.warp.addresses[lane];
             const auto found = fault_at(step, access, address, spread);
             if (!found) return;
-            if (bad == 0) first = *found;
             differs |= found->differs;
             bad |= 1u << lane;
+            if (fresh == 0) first = *found;
+            fresh |= bad & ~warp.stopped;
         });
         if (bad == 0) return;
         if (box_->blocks() > 1 && (differs || !is_known(step))) throw_split_all();
-        add_fault(warp, step, first, bad, access.warp);
+        warp.stopped |= bad;
+        if (fresh != 0)
+            add_fault(warp, step, first, fresh, access.warp);
+        else if (!is_known(step))
+            known_faults_.push_back(step.instruction);
         access.warp.active_lanes &= ~bad;
     }
     // All lanes at once, for the usual case: in one array, at multiples of the width.

@@ -94,6 +94,7 @@ WarpState make_warp(const StepCode& steps, const KernelLaunch& launch, std::uint
 void WarpState::begin_block(const StepCode& code, const BlockBox& box) {
     at = 0;
     active = lanes;
+    stopped = 0;
     next_waiting_ = nowhere;
     waits_for_none_ = false;
     waiting_.clear();

@@ -28,6 +28,7 @@ class WarpState {
     std::uint32_t lanes = 0;  // threads of the block
     std::uint32_t at = 0;
     std::uint32_t active = 0;
+    std::uint32_t stopped = 0;  // lanes that had a fault
     std::uint64_t steps = 0;
 
     void begin_block(const StepCode& steps, const BlockBox& box);

@@ -7,8 +7,9 @@
 namespace coalprof {
 
 std::string describe(const Warning& warning) {
-    // Most first calls of `kernel` give no sizes: nothing is wrong with that.
-    const char* sort = warning.code == "W-BOUNDS" ? "note" : "warning";
+    // Most first calls of `kernel` give no sizes: nothing is wrong with that, nor with merging.
+    const bool is_note = warning.code == "W-BOUNDS" || warning.code == "W-MERGED";
+    const char* sort = is_note ? "note" : "warning";
     if (warning.point.empty()) return fmt::format("{} {}: {}", sort, warning.code, warning.text);
     return fmt::format("warning {}: {}: {}", warning.code, warning.point, warning.text);
 }

@@ -584,6 +584,7 @@ class Times(Case):
         self.assertEqual(verdict("far", "near", "--grid", "1024,2048"), told)
         self.assertEqual(told["best"], [{"kernel": "near", "grid": "2048", "block": "256"}])
         self.assertEqual(told["scope"], {"counter": "duration_seconds"})
+        self.assertRegex(told["text"], r"The line of far that costs most is far \w+.global.f32 \w")
         blocks = self.run_ok("kernel", "-", "far", "near", "--grid", "1024,512", "--block", "256,512", *launch[2:], "--json",
                              stdin=both).json["points"]
         self.assertEqual([(one["parameters"]["grid"], one["parameters"]["block"]) for one in blocks],
@@ -725,6 +726,26 @@ class OfOneBody(Case):
         drawn = self.run_ok("explain", "kernel", "-", "--grid", "2", "--block", "64", "--json", stdin=self.kernel_of(body)).json
         (access,) = drawn["explanation"]["accesses"]
         self.assertEqual(access["mend"], " ".join(one["fix"] for one in found))
+
+    def test_says_where_a_thread_faults_first_without_registers_and_how_large_the_array_is(self):
+        # Thread 63 loads word 64, and stores to word 64 or 65 after that.
+        body = "mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2; ld.global.u32 %r2, [%rd3+4];{}"
+        for after, count in (("st.global.u32 [%rd3+4], %r2;", 1), ("st.global.u32 [%rd3+8], %r2;", 2)):
+            found = self.predict(body.format(after), "--arg", "p=u32[64]", code=PARTIAL)["findings"]
+            self.assertEqual(len(found), count)
+            self.assertIn("thread (63, 0, 0) of block (0, 0, 0) asks for element 64 of array p, which has 64.", found[0]["text"])
+            self.assertNotIn("%", found[0]["text"])
+            # Thread 62 had no fault before its store.
+            self.assertTrue(count == 1 or "thread (62, 0, 0)" in found[1]["text"])
+
+    def test_says_which_accesses_of_shared_memory_are_merged(self):
+        loads = ("ld.shared.f32 %r2, [tile]; ld.shared.f32 %r3, [tile+4];", "ld.shared.v2.f32 {%r2, %r3}, [tile];")
+        for load, is_merged in zip(loads, (True, False)):
+            document = self.predict(".shared .align 16 .b8 tile[64];\n.loc 1 7 1\n" + load)
+            self.assertEqual(document["points"][0]["predicted"]["shared_load_requests"], 4)
+            notes = [one["text"] for one in document.get("warnings", []) if one["code"] == "W-MERGED"]
+            self.assertEqual(len(notes), is_merged)
+            self.assertTrue(all("k.cu:7 ld.shared.v2.f32 tile" in one for one in notes))
 
     def test_counts_accesses_of_32_bytes(self):
         counted = self.predict("mul.wide.u32 %rd2, %r1, 32; add.s64 %rd3, %rd1, %rd2;"

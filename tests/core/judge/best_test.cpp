@@ -126,6 +126,21 @@ Point kernel_point(const std::string& name, double seconds, Limit limit) {
     return point;
 }
 
+// Intervals of 10 % overlap up to a ratio of 1.22.
+TEST(Best, kernels_whose_times_overlap_are_in_an_order_that_held_for_so_many_pairs) {
+    const auto text_of_times = [](double other) {
+        return best_of(
+                   {kernel_point("one", 1e-3, Limit::l1), kernel_point("other", other, Limit::l1)},
+                   Counter::duration_seconds)
+            .text;
+    };
+    EXPECT_THAT(text_of_times(1.15e-3), HasSubstr("of 100 pairs of launches so far apart 72"));
+    EXPECT_THAT(text_of_times(1.21e-3), HasSubstr("of 100 pairs of launches so far apart 81"));
+    EXPECT_THAT(text_of_times(1.05e-3), HasSubstr("cannot be told apart"));
+    for (const double other : {1.05e-3, 1.3e-3})
+        EXPECT_THAT(text_of_times(other), Not(HasSubstr("of 100")));
+}
+
 // The tile has a sixteenth of the requests, an eighth of the sectors and two
 // thirds of all passes; its stores are few beside them, and L2 limits neither.
 TEST(Best, kernels_are_told_apart_by_the_counters_of_what_limits_the_slower_one) {
