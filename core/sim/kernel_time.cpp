@@ -350,7 +350,7 @@ void add_cost(const SimulatedTime& time, const std::vector<std::uint32_t>& sites
                                               : read_sectors;
     const double doubt = rates_of(machine)->cache_doubt;
     const auto if_times = [&](double factor) {
-        return share * factor / (share * factor + 1 - share);
+        return share * factor / (share * factor + (1 - share));
     };
     if (!point.estimates) point.estimates.emplace();
     point.estimates->intervals.push_back({Counter::cost_share, if_times(std::pow(hold.low, doubt)),
