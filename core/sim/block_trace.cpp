@@ -139,7 +139,6 @@ struct WarpRecord {
     std::uint32_t consumed = 0;   // by instructions of the block
     std::uint32_t last_copy = 0;  // of cp.async
     std::uint32_t store_stage = 0, load_stage = 0;
-    bool has_store = false;
     bool is_kept = true;  // still recorded
     std::size_t lines = 0;
     std::uint32_t last_instruction = ~0u;
@@ -164,7 +163,6 @@ class BlockRecorder : public AccessSink {
             const std::string_view text = one.statement < code.statements.size()
                                               ? code.statements[one.statement].text
                                               : std::string_view();
-            is_read_only_.push_back(one.opcode == Opcode::load && text.find(".nc") != text.npos);
             waits_for_copies_.push_back(text.starts_with("cp.async.wait"));
         }
         for (const PtxSite& site : code.sites)
@@ -285,7 +283,7 @@ class BlockRecorder : public AccessSink {
             if (slot != no_slot) waits = std::max(waits, warp.source[slot]);
         std::uint32_t result = waits;
         if (is_access(one.opcode) && one.site != ~0u) {
-            result = add_event(warp, one, at, waits);
+            result = add_event(warp, one, waits);
         } else if (one.opcode == Opcode::barrier) {
             flush(warp);
             add(warp, {.unit = TraceUnit::barrier}, 0);
@@ -298,8 +296,7 @@ class BlockRecorder : public AccessSink {
             if (slot != no_slot) warp.source[slot] = result;
     }
     // 1 + its number.
-    std::uint32_t add_event(WarpRecord& warp, const PtxInstruction& one, std::uint32_t at,
-                            std::uint32_t waits) {
+    std::uint32_t add_event(WarpRecord& warp, const PtxInstruction& one, std::uint32_t waits) {
         const bool is_shared = one.state == PtxState::shared || one.state == PtxState::local;
         TraceEvent event{.unit = is_shared                     ? TraceUnit::shared
                                  : one.opcode == Opcode::load  ? TraceUnit::load
@@ -315,12 +312,11 @@ class BlockRecorder : public AccessSink {
         if (mend_of(one.site).kind == SiteMend::Kind::in_register) {
             // It will not be there.
         } else if (one.opcode == Opcode::load) {
-            if (warp.has_store && !is_read_only_[at]) stage = std::max(stage, warp.store_stage);
-            if (!is_read_only_[at]) warp.load_stage = std::max(warp.load_stage, stage);
+            stage = std::max(stage, warp.store_stage);
+            warp.load_stage = std::max(warp.load_stage, stage);
         } else {
             stage = std::max({stage, warp.load_stage, warp.store_stage});
             warp.store_stage = stage;
-            warp.has_store = true;
         }
         const std::uint32_t number = add(warp, event, stage);
         if (one.is_copy) warp.last_copy = number;
@@ -353,7 +349,6 @@ class BlockRecorder : public AccessSink {
         warp.consumed = 0;
         warp.first_of_block = warp.next_number;
         warp.store_stage = warp.load_stage = 0;
-        warp.has_store = false;
         warp.is_kept = warp.kept.events.size() < events_of_warp_ && warp.lines < lines_of_warp_;
     }
 
@@ -367,7 +362,6 @@ class BlockRecorder : public AccessSink {
     Coalescer coalescer_;
     std::vector<SharedAtomic> atomics_;
     std::size_t events_of_warp_, lines_of_warp_;
-    std::vector<bool> is_read_only_;
     std::vector<bool> waits_for_copies_;
     std::vector<bool> goes_past_l1_;
     std::vector<WarpRecord> warps_;

@@ -104,16 +104,10 @@ IssueCost cost_of(const Code& code, const PtxInstruction& one, const Fusions& fu
         case Opcode::store:
         case Opcode::atomic:
             return cost_of_memory(one);
-        case Opcode::move: {
-            const bool is_number = !one.inputs.empty() && is_constant_slot(code, one.inputs[0]);
-            const bool is_special = !one.inputs.empty() && one.inputs[0] != no_slot &&
-                                    code.slots[one.inputs[0]].kind > SlotKind::constant;
-            return {is_special ? 1.0f : is_number ? 0.5f : 0.25f};
-        }
+        case Opcode::move:
+            return {0.5f};  // about half are left in SASS
         case Opcode::to_generic:
         case Opcode::from_generic:
-        case Opcode::pack:
-        case Opcode::unpack:
             return {0};
         case Opcode::divide:
         case Opcode::remainder:
@@ -145,6 +139,8 @@ IssueCost cost_of(const Code& code, const PtxInstruction& one, const Fusions& fu
             if (one.type.is_real() && one.type.bits == 64) return {2, 2, 0, 2};
             return one.from.bits == 64 && !one.from.is_real() ? IssueCost{2, 4, 0, 0}
                                                               : IssueCost{1, 2, 0, 0};
+        case Opcode::pack:
+        case Opcode::unpack:
         case Opcode::branch:
         case Opcode::branch_table:
         case Opcode::exit:
@@ -161,86 +157,41 @@ IssueCost cost_of(const Code& code, const PtxInstruction& one, const Fusions& fu
     }
 }
 
-// The set of registers that are live at a place, as bits.
-class LiveRegisters {
- public:
-    explicit LiveRegisters(const Code& code) : code_(code), words_(code.slots.size() / 64 + 1) {
-        live_.resize((code.instructions.size() + 1) * words_);
-        find_parameters();
-    }
-    std::uint32_t most() {
-        for (bool changed = true; changed;) {
-            changed = false;
-            for (std::size_t at = code_.instructions.size(); at-- > 0;) changed |= update(at);
-        }
-        std::uint32_t most = 0;
-        for (std::size_t at = 0; at < code_.instructions.size(); ++at)
-            most = std::max(most, weight(at));
-        return most;
-    }
-
- private:
-    // Parameters need no registers: instructions read them from constant memory.
-    void find_parameters() {
-        std::vector<std::uint32_t> writers(code_.slots.size(), 0);
-        for (const PtxInstruction& one : code_.instructions)
-            for (const Slot slot : one.results)
-                if (slot != no_slot) ++writers[slot];
-        is_parameter_.resize(code_.slots.size());
-        for (const PtxInstruction& one : code_.instructions) {
-            const bool is_load = one.opcode == Opcode::load && one.state == PtxState::param;
-            const bool passes_on =
-                (one.opcode == Opcode::to_generic || one.opcode == Opcode::move) &&
-                one.inputs.size() == 1 && one.inputs[0] != no_slot && is_parameter_[one.inputs[0]];
-            if (!is_load && !passes_on) continue;
-            for (const Slot slot : one.results)
-                if (slot != no_slot && writers[slot] == 1) is_parameter_[slot] = true;
-        }
-    }
-    bool update(std::size_t at) {
-        const PtxInstruction& one = code_.instructions[at];
-        std::vector<std::uint64_t> now(words_);
-        const auto take = [&](std::size_t from) {
-            for (std::size_t i = 0; i < words_; ++i) now[i] |= live_[from * words_ + i];
-        };
-        const bool ends = one.guard == no_slot &&
-                          (one.opcode == Opcode::branch || one.opcode == Opcode::exit ||
-                           one.opcode == Opcode::branch_table || one.opcode == Opcode::trap);
-        if (!ends) take(at + 1);
-        if (one.opcode == Opcode::branch) take(one.target);
-        for (const std::uint32_t target : one.targets) take(target);
-        if (one.guard == no_slot)
-            for (const Slot slot : one.results)
-                if (slot != no_slot) now[slot / 64] &= ~(std::uint64_t{1} << slot % 64);
-        const auto need = [&](Slot slot) {
-            if (slot != no_slot && code_.slots[slot].kind == SlotKind::reg)
-                now[slot / 64] |= std::uint64_t{1} << slot % 64;
-        };
-        for (const Slot slot : one.inputs) need(slot);
-        need(one.guard);
-        std::uint64_t* const before = &live_[at * words_];
-        const bool changed = !std::equal(now.begin(), now.end(), before);
-        std::ranges::copy(now, before);
-        return changed;
-    }
-    std::uint32_t weight(std::size_t at) const {
-        std::uint32_t sum = 0;
-        for (std::size_t i = 0; i < words_; ++i)
-            for (std::uint64_t rest = live_[at * words_ + i]; rest != 0; rest &= rest - 1) {
-                const std::size_t number =
-                    i * 64 + static_cast<std::size_t>(std::countr_zero(rest));
-                if (is_parameter_[number]) continue;
-                const SlotInfo& slot = code_.slots[number];
-                sum += slot.bits == 1 ? 0 : slot.bits > 32 ? 2 : 1;
-            }
-        return sum;
-    }
-
-    const Code& code_;
-    std::size_t words_;
-    std::vector<std::uint64_t> live_;
-    std::vector<bool> is_parameter_;
+// Instructions from the first to the last that name a register; those of a loop, if it is there
+// when the loop begins.
+struct Span {
+    std::size_t first = ~std::size_t{0}, last = 0;
+    std::uint32_t writers = 0;
+    bool is_parameter = false;  // read from constant memory, without a register
 };
+
+std::vector<Span> spans_of(const Code& code) {
+    std::vector<Span> spans(code.slots.size());
+    const auto name = [&](Slot slot, std::size_t at) {
+        if (slot == no_slot) return;
+        spans[slot].first = std::min(spans[slot].first, at);
+        spans[slot].last = at;
+    };
+    for (std::size_t at = 0; at < code.instructions.size(); ++at) {
+        const PtxInstruction& one = code.instructions[at];
+        for (const Slot slot : one.inputs) name(slot, at);
+        name(one.guard, at);
+        const bool passes_on = (one.opcode == Opcode::to_generic || one.opcode == Opcode::move) &&
+                               one.inputs.size() == 1 && one.inputs[0] != no_slot &&
+                               spans[one.inputs[0]].is_parameter;
+        for (const Slot slot : one.results) {
+            name(slot, at);
+            if (slot != no_slot)
+                spans[slot].is_parameter =
+                    ++spans[slot].writers == 1 &&
+                    (passes_on || (one.opcode == Opcode::load && one.state == PtxState::param));
+        }
+        if (one.opcode != Opcode::branch || one.target > at) continue;
+        for (Span& span : spans)
+            if (span.first < one.target && span.last >= one.target) span.last = at;
+    }
+    return spans;
+}
 
 }  // namespace
 
@@ -253,12 +204,24 @@ std::vector<IssueCost> costs_of(const Code& code) {
 }
 
 std::uint32_t registers_of(const Code& code) {
-    constexpr std::size_t most_places = std::size_t{1} << 24;
-    constexpr std::uint32_t least = 16, most = 255;
-    if (code.instructions.size() * (code.slots.size() / 64 + 1) > most_places) return 64;
+    constexpr int least = 16, most = 255;
+    constexpr std::size_t most_steps = std::size_t{1} << 26;  // some hundredths of a second
+    if (code.instructions.size() * code.slots.size() / 64 > most_steps) return 64;
+    std::vector<int> change(code.instructions.size() + 1);
+    const std::vector<Span> spans = spans_of(code);
+    for (std::size_t i = 0; i < spans.size(); ++i) {
+        const SlotInfo& slot = code.slots[i];
+        if (slot.kind != SlotKind::reg || slot.bits == 1 || spans[i].is_parameter) continue;
+        if (spans[i].first >= spans[i].last) continue;
+        const int words = slot.bits > 32 ? 2 : 1;
+        change[spans[i].first] += words;
+        change[spans[i].last] -= words;
+    }
+    int now = 0, most_live = 0;
+    for (const int one : change) most_live = std::max(most_live, now += one);
     // ptxas keeps a few for addresses and hoisted values.
-    constexpr std::uint32_t beside = 8;
-    return std::clamp(LiveRegisters(code).most() + beside, least, most);
+    constexpr int beside = 8;
+    return static_cast<std::uint32_t>(std::clamp(most_live + beside, least, most));
 }
 
 }  // namespace coalprof
