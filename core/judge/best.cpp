@@ -48,12 +48,9 @@ constexpr std::size_t most_told = 4;  // names in one list
 
 // A combination with a number at each of its points.
 struct Contender {
-    const std::string* name;
-    const NamedValues* values;
+    const BestSink::Candidate* of;
     Amount mean;
     double work_bytes = 0;  // of a point, as mean
-    const LaunchTraffic* traffic = nullptr;
-    std::string_view costliest = {};  // line; empty: not known
 };
 
 // A ratio is the same whatever the number of accesses; a sum is not.
@@ -95,7 +92,7 @@ class BestRanking {
         for (const std::size_t one : ranked_.order) {
             all_.push_back(contenders[one]);
             if (std::ranges::find(ranked_.best, one) != ranked_.best.end())
-                best_.push_back(*contenders[one].values);
+                best_.push_back(contenders[one].of->values);
         }
     }
 
@@ -116,13 +113,13 @@ class BestRanking {
         const Ranked ranked_by_byte =
             ranked(by_byte, info(counter_).better == Better::more, noise_);
         NameList best(most_told);
-        for (const std::size_t i : ranked_by_byte.best) best.add(*all_[i].name);
+        for (const std::size_t i : ranked_by_byte.best) best.add(all_[i].of->name);
         const auto bytes = [](const Contender& one) {
             return bytes_text(static_cast<std::uint64_t>(one.work_bytes));
         };
         return fmt::format(
-            "not the same work: {} {} {}, {} {}; per byte, {}", *least.name,
-            is_of_kernels() ? "stores" : "needs", bytes(least), *most.name, bytes(most),
+            "not the same work: {} {} {}, {} {}; per byte, {}", least.of->name,
+            is_of_kernels() ? "stores" : "needs", bytes(least), most.of->name, bytes(most),
             ranked_by_byte.best.size() == all_.size() ? "all are equal"
                                                       : "the best is " + best.text());
     }
@@ -135,7 +132,8 @@ class BestRanking {
     }
 
     std::string text() const {
-        if (all_.size() == 1) return fmt::format("{} has {}", *all_.front().name, number_of_best());
+        if (all_.size() == 1)
+            return fmt::format("{} has {}", all_.front().of->name, number_of_best());
         const std::size_t equal_ones = end_of_equals(0);
         if (equal_ones == all_.size())
             return fmt::format("{} equal, with {}",
@@ -146,7 +144,7 @@ class BestRanking {
         for (std::size_t i = equal_ones; i < all_.size(); ++i) {
             if (!is_doubtful(all_[i])) continue;
             ++doubtful;
-            others.add(*all_[i].name);
+            others.add(all_[i].of->name);
         }
         std::string text =
             fmt::format("{}{}{} {}; next: {}", doubt(all_[equal_ones]), names(0, equal_ones),
@@ -168,11 +166,12 @@ class BestRanking {
     std::string text_of_reason(const Contender& next) const {
         if (!is_of_kernels() || counter_ != Counter::duration_seconds) return {};
         const Contender& best = all_.front();
-        std::string reason = best_reason(*best.name, *best.traffic, *next.name, *next.traffic);
+        std::string reason =
+            best_reason(best.of->name, best.of->traffic, next.of->name, next.of->traffic);
         if (!reason.empty()) reason.insert(0, ". ");
-        if (!next.costliest.empty())
-            reason +=
-                fmt::format(". The line of {} that costs most is {}", *next.name, next.costliest);
+        if (!next.of->costliest.empty())
+            reason += fmt::format(". The line of {} that costs most is {}", next.of->name,
+                                  next.of->costliest);
         return reason;
     }
     // The share of pairs that were measured in the order of their predicted times. Empty: too few,
@@ -183,7 +182,7 @@ class BestRanking {
             return {};
         return share_in_order(next.mean.middle / all_.front().mean.middle);
     }
-    bool is_of_kernels() const { return find_value(*all_.front().values, "kernel") != nullptr; }
+    bool is_of_kernels() const { return find_value(all_.front().of->values, "kernel") != nullptr; }
     static std::vector<Amount> means_of(const std::vector<Contender>& contenders) {
         std::vector<Amount> means;
         for (const Contender& one : contenders) means.push_back(one.mean);
@@ -224,11 +223,11 @@ class BestRanking {
     }
     std::string names(std::size_t begin, std::size_t end) const {
         // A name of several settings has commas already.
-        const bool has_commas = all_[begin].name->find(", ") != std::string::npos;
+        const bool has_commas = all_[begin].of->name.find(", ") != std::string::npos;
         const std::string_view between = has_commas ? "; or " : " and ";
         std::string names;
         for (std::size_t i = begin; i < std::min(end, begin + most_told); ++i)
-            names += fmt::format("{}{}", i == begin ? "" : between, *all_[i].name);
+            names += fmt::format("{}{}", i == begin ? "" : between, all_[i].of->name);
         const std::size_t told = std::min(end - begin, most_told);
         return told == end - begin ? names
                                    : fmt::format("{}{}{} more", names, between, end - begin - told);
@@ -386,8 +385,7 @@ Verdict BestSink::verdict() const {
         }
         const Sum& of_one = one.*sum;
         const auto count = static_cast<double>(of_one.count);
-        contenders.push_back({&one.name, &one.values, of_one.total / count, one.work_bytes / count,
-                              &one.traffic, one.costliest});
+        contenders.push_back({&one, of_one.total / count, one.work_bytes / count});
         verdict.values = of_one.count;
     }
     const BestRanking ranking{counter_, is_measured, verdict.values, contenders};

@@ -21,19 +21,6 @@ namespace coalprof {
 // scope names the counter; its basis is separate from the others.
 class BestSink : public ResultSink {
  public:
-    // `costliest`: by the name of a point, the line of its kernel that costs most; it may be filled
-    // until the point comes. Null: not known.
-    using Lines = std::unordered_map<std::string, std::string>;
-    BestSink(ResultSink& next, Counter counter, const Lines* costliest = nullptr);
-    void begin(const ResultHead& head) override;
-    // Throws UsageError where the first point's instructions have no such counter at all.
-    void point(const Point& point) override;
-    void finish(const ResultTail& tail) override;
-
-    // After the end: true if any point had a number.
-    bool was_there() const { return was_there_; }
-
- private:
     struct Sum {
         Amount total;
         std::uint64_t count = 0;
@@ -50,6 +37,19 @@ class BestSink : public ResultSink {
         std::string reason = {};     // the reason for a missing number
     };
 
+    // `costliest`: by the name of a point, the line of its kernel that costs most; it may be filled
+    // until the point comes. Null: not known.
+    using Lines = std::unordered_map<std::string, std::string>;
+    BestSink(ResultSink& next, Counter counter, const Lines* costliest = nullptr);
+    void begin(const ResultHead& head) override;
+    // Throws UsageError where the first point's instructions have no such counter at all.
+    void point(const Point& point) override;
+    void finish(const ResultTail& tail) override;
+
+    // After the end: true if any point had a number.
+    bool was_there() const { return was_there_; }
+
+ private:
     struct Candidates {
         std::vector<Candidate> all;
         std::unordered_map<std::string, std::size_t> places;  // by name

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "core/explain/explanation.h"
-#include "core/kernel/kernel_faults.h"
 #include "core/kernel/pass_findings.h"
 #include "core/lines/line_findings.h"
 #include "core/sim/mended_time.h"
@@ -126,19 +125,20 @@ class FindingPrices {
         say_saving(finding, saved);
         return true;
     }
-    void say_neighbours(LineFinding& finding) const {
+    void say_nothing_saved(LineFinding& finding, double most_share) const {
         finding.kernel_seconds = priced_.simulated.time.seconds;
         finding.saves_seconds = 0;
-        finding.saves_interval_seconds = {0, noise * *finding.kernel_seconds};
+        finding.saves_interval_seconds = {0, most_share * *finding.kernel_seconds};
+    }
+    void say_neighbours(LineFinding& finding) const {
+        say_nothing_saved(finding, noise);
         finding.fix =
             "None: elements beside each other, as a[i-1] and a[i], cannot both begin at a multiple "
             "of 32 bytes.";
     }
     void say_useless(LineFinding& finding, Limit limit) const {
-        const double seconds = priced_.simulated.time.seconds;
         const bool is_latency = limit == Limit::latency;
-        finding.saves_seconds = 0;
-        finding.saves_interval_seconds = {0, (is_latency ? most_of_latency : noise) * seconds};
+        say_nothing_saved(finding, is_latency ? most_of_latency : noise);
         if (is_latency)
             finding.fix +=
                 " Alone it may gain nothing: latency would limit the kernel, so let it have more "
@@ -153,10 +153,7 @@ class FindingPrices {
         std::vector<std::uint32_t> sites;
         for (std::size_t i = 1; i < result_.points.size(); ++i) {
             const std::string& name = result_.points[i].name;
-            const bool is_meant = finding.cause != fault_cause &&
-                                  (name == finding.point ||
-                                   std::ranges::find(finding.others, name) != finding.others.end());
-            if (is_meant)
+            if (name == finding.point || std::ranges::count(finding.others, name) != 0)
                 sites.insert(sites.end(), result_.sites[i].begin(), result_.sites[i].end());
         }
         return sites;
@@ -184,19 +181,11 @@ class FindingPrices {
 void price_findings(KernelResult& result, const PricedLaunch& priced,
                     const std::vector<SiteCounts>& counts, double scale) {
     const FindingPrices prices(result, priced, counts, scale);
-    std::vector<LineFinding> sorted;
-    const auto saves = [](const LineFinding& one) {
-        // Faults that stop a GPU come first.
-        return one.cause == fault_cause ? 1e9 : one.saves_seconds.value_or(0);
-    };
-    for (LineFinding& one : result.findings) {
-        prices.price(one);
-        if (one.cause == repeated_store && one.saves_seconds == 0) continue;
-        const auto after =
-            std::ranges::upper_bound(sorted, saves(one), std::ranges::greater(), saves);
-        sorted.insert(after, std::move(one));
-    }
-    result.findings = std::move(sorted);
+    for (LineFinding& one : result.findings) prices.price(one);
+    std::erase_if(result.findings, [](const LineFinding& one) {
+        return one.cause == repeated_store && one.saves_seconds == 0;
+    });
+    sort_by_saving(result.findings);
 }
 
 }  // namespace coalprof

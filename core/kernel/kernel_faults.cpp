@@ -27,15 +27,14 @@ class FaultTexts {
     LineFinding finding_of(const KernelFault& fault) const {
         const CodeStatement& statement = statement_of(fault);
         const std::string place = place_text(statement.source);
-        LineFinding finding{.point = place.empty() ? short_kernel_name(code_.kernel) : place,
-                            .cause = std::string(fault_cause),
-                            .text = {},
-                            .fix = mend_of(fault),
-                            .like = {}};
-        finding.text = fmt::format("'{}': thread ({}) of block ({}) {}.", name_of(statement),
-                                   fmt::join(fault.thread, ", "), fmt::join(fault.block, ", "),
-                                   deed_of(fault));
-        return finding;
+        const Deed deed = deed_of(fault);
+        return {.point = place.empty() ? short_kernel_name(code_.kernel) : place,
+                .cause = std::string(fault_cause),
+                .text = fmt::format("'{}': thread ({}) of block ({}) {}.", name_of(statement),
+                                    fmt::join(fault.thread, ", "), fmt::join(fault.block, ", "),
+                                    deed.text),
+                .fix = deed.fix,
+                .like = {}};
     }
     // Unrolled loops have a line's access several times.
     bool are_one(const KernelFault& a, const KernelFault& b) const {
@@ -76,50 +75,44 @@ class FaultTexts {
                            printable(fault.array),
                            fault.array_bytes / static_cast<std::uint64_t>(bytes), why);
     }
-    std::string deed_of(const KernelFault& fault) const {
+    // What the thread does, and what to do about it.
+    struct Deed {
+        std::string text;
+        std::string fix;
+    };
+    Deed deed_of(const KernelFault& fault) const {
         switch (fault.kind) {
             case FaultKind::out_of_bounds:
-                return bounds_text(fault);
+                return {bounds_text(fault),
+                        is_too_high(fault)
+                            ? "Compute the index in 64 bits: (size_t)row * columns + column."
+                            : "Check the index against the array's ends, or give the array its "
+                              "true size."};
             case FaultKind::no_memory:
-                return fmt::format(
-                    "asks for address {:#x}, which lies in no array: a null pointer, or one that "
-                    "was never set",
-                    fault.address);
+                return {fmt::format("asks for address {:#x}, which lies in no array: a null "
+                                    "pointer, or one that was never set",
+                                    fault.address),
+                        "Give the pointer an array (--arg NAME=f32[N]), or test it before it is "
+                        "followed."};
             case FaultKind::misaligned:
-                return fmt::format(
-                    "asks for address {:#x}, which is no multiple of the {} bytes of the access",
-                    fault.address, code_.instructions[fault.instruction].width_bytes);
+                return {fmt::format(
+                            "asks for address {:#x}, which is no multiple of the {} bytes of the "
+                            "access",
+                            fault.address, code_.instructions[fault.instruction].width_bytes),
+                        "Begin at a multiple of the width, or access narrower elements."};
             case FaultKind::shared_bounds:
-                return fmt::format("asks for byte {} of shared memory, of which a block has {}",
-                                   fault.address, block_bytes_);
+                return {fmt::format("asks for byte {} of shared memory, of which a block has {}",
+                                    fault.address, block_bytes_),
+                        code_.uses_dynamic_shared && asked_bytes_ <= most_bytes_
+                            ? fmt::format("Give the block as much as the kernel asks for: "
+                                          "--shared {} or more; or check the index.",
+                                          asked_bytes_ - code_.shared_bytes)
+                            : "Check the index, or declare more shared memory."};
             case FaultKind::trap:
                 break;
         }
-        return "comes to a trap: an assertion that does not hold";
-    }
-    std::string mend_of(const KernelFault& fault) const {
-        switch (fault.kind) {
-            case FaultKind::out_of_bounds:
-                return is_too_high(fault)
-                           ? "Compute the index in 64 bits: (size_t)row * columns + column."
-                           : "Check the index against the array's ends, or give the array its true "
-                             "size.";
-            case FaultKind::no_memory:
-                return "Give the pointer an array (--arg NAME=f32[N]), or test it before it is "
-                       "followed.";
-            case FaultKind::misaligned:
-                return "Begin at a multiple of the width, or access narrower elements.";
-            case FaultKind::shared_bounds:
-                return code_.uses_dynamic_shared && asked_bytes_ <= most_bytes_
-                           ? fmt::format(
-                                 "Give the block as much as the kernel asks for: --shared "
-                                 "{} or more; or check the index.",
-                                 asked_bytes_ - code_.shared_bytes)
-                           : "Check the index, or declare more shared memory.";
-            case FaultKind::trap:
-                break;
-        }
-        return "Look at what is asserted there.";
+        return {"comes to a trap: an assertion that does not hold",
+                "Look at what is asserted there."};
     }
 
     const Code& code_;

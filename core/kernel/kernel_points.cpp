@@ -8,6 +8,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <tuple>
 
 #include "core/kernel/finding_savings.h"
@@ -77,87 +78,63 @@ std::vector<Line> lines_of(const Code& code, const Machine& machine,
     return all;
 }
 
+// Sentences of warnings; empty: there is nothing to warn of.
+
 // Requests of the kernel that are not counted: each kind once.
-std::optional<Warning> uncounted_warning(const Code& code) {
-    std::vector<std::string> sorts;
+std::string text_of_uncounted(const Code& code) {
+    std::set<std::string> sorts;
+    NameList names(6);
     for (const std::uint32_t at : code.uncounted) {
         const CodeStatement& statement = code.statements[at];
         const std::string place = place_text(statement.source);
         const std::string sort = fmt::format("'{}'{}", name_of(statement),
                                              place.empty() ? place : fmt::format(" ({})", place));
-        if (std::ranges::find(sorts, sort) == sorts.end()) sorts.push_back(sort);
+        if (sorts.insert(sort).second) names.add(sort);
     }
-    if (sorts.empty()) return std::nullopt;
-    constexpr std::size_t most_sorts = 6;
-    std::string names;
-    for (std::size_t i = 0; i < std::min(sorts.size(), most_sorts); ++i)
-        names += fmt::format("{}{}", names.empty() ? "" : ", ", sorts[i]);
-    if (sorts.size() > most_sorts) names += fmt::format(" and {} more", sorts.size() - most_sorts);
-    return Warning{.code = "W-UNCOUNTED",
-                   .point = {},
-                   .text = fmt::format("the memory that {} reach{} is not counted. coalprof run "
-                                       "counts it on a GPU",
-                                       names, sorts.size() == 1 ? "es" : "")};
+    if (sorts.empty()) return {};
+    return fmt::format("the memory that {} reach{} is not counted. coalprof run counts it on a GPU",
+                       names.text(), sorts.size() == 1 ? "es" : "");
 }
 
-std::vector<Warning> warnings_of(const Code& code, const ExecutionNotes& notes) {
-    std::vector<Warning> warnings;
-    if (auto uncounted = uncounted_warning(code)) warnings.push_back(std::move(*uncounted));
-    if (notes.needs_tensors)
-        warnings.push_back({.code = "W-CONTENTS",
-                            .point = {},
-                            .text = "addresses or branches depend on what a tensor map brings to "
-                                    "shared memory, which is not known here: what was there before "
-                                    "was taken. coalprof run counts on a GPU"});
-    if (notes.contents_missing.empty()) return warnings;
-    std::string names;
-    for (const std::string& name : notes.contents_missing)
-        names +=
-            fmt::format("{}{}{}", names.empty() ? "" : ", ",
-                        std::ranges::all_of(name, is_digit) ? "parameter " : "", printable(name));
-    warnings.push_back({.code = "W-CONTENTS",
-                        .point = {},
-                        .text = fmt::format(
-                            "addresses or branches depend on what {} holds, and nobody said: zeros "
-                            "were taken. Give it: --arg {}=i32[N]=iota, =random or =@file.npy",
-                            names, printable(notes.contents_missing.front()))});
-    return warnings;
+std::string text_of_contents(const std::vector<std::string>& missing) {
+    if (missing.empty()) return {};
+    const auto text = [](const std::string& name) {
+        return (std::ranges::all_of(name, is_digit) ? "parameter " : "") + printable(name);
+    };
+    return fmt::format(
+        "addresses or branches depend on what {} holds, and nobody said: zeros were taken. Give "
+        "it: --arg {}=i32[N]=iota, =random or =@file.npy",
+        joined(missing, text), printable(missing.front()));
 }
 
 // Lines whose counts and costs would otherwise seem too few.
-std::optional<Warning> merged_note(const KernelResult& result, const Code& code) {
+std::string text_of_merged(const KernelResult& result, const Code& code) {
     NameList merged(3);
     for (std::size_t i = 1; i < result.points.size(); ++i)
-        for (const PtxInstruction& one : code.instructions) {
-            const std::size_t length = name_of(code.statements[one.statement]).size();
-            const bool is_merged = one.state == PtxState::shared &&
-                                   std::ranges::count(result.sites[i], one.site) != 0 &&
-                                   code.sites[one.site].instruction.size() == length + 3;  // ".v4"
-            if (!is_merged) continue;
+        if (std::ranges::any_of(code.instructions, [&](const PtxInstruction& one) {
+                const std::size_t length = name_of(code.statements[one.statement]).size();
+                return one.state == PtxState::shared &&
+                       std::ranges::count(result.sites[i], one.site) != 0 &&
+                       code.sites[one.site].instruction.size() == length + 3;  // ".v4"
+            }))
             merged.add(result.points[i].name);
-            break;
-        }
-    if (merged.text().empty()) return std::nullopt;
-    return Warning{
-        .code = "W-MERGED",
-        .point = {},
-        .text = fmt::format("ptxas makes one access of several that lie side by side, and "
-                            "they count as one: {}",
-                            merged.text())};
+    if (merged.text().empty()) return {};
+    return "ptxas makes one access of several that lie side by side, and they count as one: " +
+           merged.text();
 }
 
 // One line: those who want bounds checked need no more.
-std::optional<Warning> bounds_warning(const std::vector<std::string>& arrays) {
-    if (arrays.empty()) return std::nullopt;
-    constexpr std::size_t most_names = 3;
-    std::string names = std::ranges::all_of(arrays.front(), is_digit) ? "parameters " : "";
-    for (std::size_t i = 0; i < std::min(arrays.size(), most_names); ++i)
-        names += (i == 0 ? "" : ", ") + printable(arrays[i]);
-    if (arrays.size() > most_names) names += ", ...";
-    return Warning{.code = std::string(bounds_code),
-                   .point = {},
-                   .text = fmt::format("bounds of {} are unchecked: give --arg {}=f32[N]", names,
-                                       printable(arrays.front()))};
+std::string text_of_bounds(const std::vector<std::string>& arrays) {
+    if (arrays.empty()) return {};
+    NameList names(3);
+    for (const std::string& one : arrays) names.add(printable(one));
+    return fmt::format("bounds of {}{} are unchecked: give --arg {}=f32[N]",
+                       std::ranges::all_of(arrays.front(), is_digit) ? "parameters " : "",
+                       names.text(), printable(arrays.front()));
+}
+
+void warn(KernelResult& result, std::string_view code, std::string text) {
+    if (!text.empty()) result.warnings.push_back({std::string(code), {}, std::move(text)});
 }
 
 }  // namespace
@@ -241,7 +218,12 @@ KernelResult points_of_kernel(const Code& code, const KernelLaunch& launch, cons
         result.findings = findings_of(reports, names, machine);
         add_repeat_findings(result, code, counts);
     }
-    result.warnings = warnings_of(code, notes);
+    warn(result, "W-UNCOUNTED", text_of_uncounted(code));
+    if (notes.needs_tensors)
+        warn(result, "W-CONTENTS",
+             "addresses or branches depend on what a tensor map brings to shared memory, which is "
+             "not known here: what was there before was taken. coalprof run counts on a GPU");
+    warn(result, "W-CONTENTS", text_of_contents(notes.contents_missing));
     return result;
 }
 
@@ -366,17 +348,13 @@ KernelResult predict_kernel(const Code& code, const KernelLaunch& launch, Launch
         price_findings(result, {code, launch, memory, machine, *simulated}, counts, scale);
         put_costliest_first(result);
     }
-    if (auto merged = options.prices_findings ? merged_note(result, code) : std::nullopt)
-        result.warnings.push_back(std::move(*merged));
+    if (options.prices_findings) warn(result, "W-MERGED", text_of_merged(result, code));
     if (is_sample)
-        result.warnings.push_back(
-            {.code = "W-SAMPLED",
-             .point = {},
-             .text = fmt::format("{} of {} blocks were executed: totals are estimates, and their "
-                                 "intervals hold nine of ten. --all executes every block",
-                                 execution.sampled_blocks, launch.blocks())});
-    if (auto bounds = bounds_warning(memory.names_of(execution.notes.without_bounds)))
-        result.warnings.push_back(std::move(*bounds));
+        warn(result, "W-SAMPLED",
+             fmt::format("{} of {} blocks were executed: totals are estimates, and their intervals "
+                         "hold nine of ten. --all executes every block",
+                         execution.sampled_blocks, launch.blocks()));
+    warn(result, bounds_code, text_of_bounds(memory.names_of(execution.notes.without_bounds)));
     return result;
 }
 

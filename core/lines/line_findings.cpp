@@ -354,6 +354,15 @@ std::uint64_t place_in_sector(const WarpAccess& warp) {
            sector_bytes;
 }
 
+void sort_by_saving(std::vector<LineFinding>& findings) {
+    const auto saves = [](const LineFinding& one) { return one.saves_seconds.value_or(0); };
+    std::vector<LineFinding> sorted;
+    for (LineFinding& one : findings)
+        sorted.insert(std::ranges::upper_bound(sorted, saves(one), std::ranges::greater(), saves),
+                      std::move(one));
+    findings = std::move(sorted);
+}
+
 std::vector<LineFinding> findings_of(const std::vector<LineReport>& reports,
                                      const std::vector<std::string>& points,
                                      const Machine& machine) {
@@ -370,13 +379,11 @@ std::vector<LineFinding> findings_of(const std::vector<LineReport>& reports,
         }
     }
     std::vector<LineFinding> findings;
-    const auto saves = [](const LineFinding& one) { return one.saves_seconds.value_or(0); };
     for (Caused& one : causes) {
         set_saving(one.finding, one.finding.saves_seconds);
-        const auto after =
-            std::ranges::upper_bound(findings, saves(one.finding), std::ranges::greater(), saves);
-        findings.insert(after, std::move(one.finding));
+        findings.push_back(std::move(one.finding));
     }
+    sort_by_saving(findings);
     return findings;
 }
 

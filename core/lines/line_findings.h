@@ -19,6 +19,9 @@ inline constexpr std::string_view wasted_sectors = "wasted_sectors";
 // lanes side by side.
 std::uint64_t place_in_sector(const WarpAccess& warp);
 
+// Those that save most come first, equal ones in their order.
+void sort_by_saving(std::vector<LineFinding>& findings);
+
 // `points`: the names of the reports in the result. Left out are lines that waste less than a
 // tenth, and those of which no warp was kept that wastes. No warps of machine code are kept: a
 // kernel has one finding, at the instruction that wastes most. Those that save most come first.

@@ -14,9 +14,7 @@
 namespace coalprof {
 namespace {
 
-Warning no_lines(std::string text) {
-    return {.code = "W-NO-LINES", .point = {}, .text = std::move(text)};
-}
+Warning no_lines(std::string text) { return of_run("W-NO-LINES", std::move(text)); }
 
 // Seconds of the whole run by the names of kernels that have no line and may need some, including
 // graphs, whose kernels are not known.
@@ -133,12 +131,11 @@ std::vector<Warning> lines_that_differ(const std::vector<KernelSummary>& kernels
     std::vector<Warning> warnings;
     for (const LinesDiffer& kernel : kernels_whose_lines_differ(kernels, traces))
         warnings.push_back(
-            {.code = "W-LINES-DIFFER",
-             .point = {},
-             .text = fmt::format("the lines of {} add up to {:.0f} sectors, the launches that "
-                                 "the hardware counted make {:.0f} of all: {}",
-                                 short_kernel_name(kernel.function), kernel.sectors_of_lines,
-                                 kernel.sectors_of_hardware, why)});
+            of_run("W-LINES-DIFFER",
+                   fmt::format("the lines of {} add up to {:.0f} sectors, the launches that the "
+                               "hardware counted make {:.0f} of all: {}",
+                               short_kernel_name(kernel.function), kernel.sectors_of_lines,
+                               kernel.sectors_of_hardware, why)));
     return warnings;
 }
 
@@ -161,10 +158,9 @@ std::vector<Warning> problems_of_machine_code(const std::vector<MachineCodeRun>&
 std::vector<Warning> lines_without_times(const std::vector<KernelSummary>& kernels,
                                          const std::vector<LineSummary>& lines) {
     if (lines.empty() || std::ranges::any_of(kernels, &KernelSummary::has_time)) return {};
-    return {{.code = "W-NO-COUNTERS",
-             .point = {},
-             .text = "lines have sectors, shapes and findings all the same; no times, and not what "
-                     "a fix saves: the line that wastes most sectors comes first"}};
+    return {of_run("W-NO-COUNTERS",
+                   "lines have sectors, shapes and findings all the same; no times, and not what a "
+                   "fix saves: the line that wastes most sectors comes first")};
 }
 
 // PTX only: lines cannot be added to machine code.
@@ -195,10 +191,9 @@ std::vector<Warning> warnings_of_lines(const std::vector<KernelSummary>& kernels
                                   "where lanes part, the program's own code is arranged in another "
                                   "way, or later launches ask for other sectors"));
     if (lacks_line_information(lines))
-        all.push_back({.code = "W-NO-LINE-INFO",
-                       .point = {},
-                       .text = "the program was built without line information: compile it with "
-                               "nvcc -lineinfo to see source lines"});
+        all.push_back(of_run("W-NO-LINE-INFO",
+                             "the program was built without line information: compile it with nvcc "
+                             "-lineinfo to see source lines"));
     append(all, problems_of(traces.of_ptx, "W-NO-LINES"));
     append(all, problems_of_machine_code(traces.of_machine_code));
     return all;

@@ -83,11 +83,10 @@ std::vector<Warning> save_addresses(OutputFile& file, const RunLines& lines) {
         }
     }
     if (!has_addresses)
-        return {{.code = "W-NO-LINES",
-                 .point = {},
-                 .text = fmt::format("{} was not written: no addresses were kept, and of machine "
-                                     "code none are known",
-                                     shown(file.path()))}};
+        return {of_run("W-NO-LINES",
+                       fmt::format("{} was not written: no addresses were kept, and of machine "
+                                   "code none are known",
+                                   shown(file.path())))};
     file.commit();
     return {};
 }

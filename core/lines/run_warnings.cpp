@@ -1,12 +1,12 @@
 #include "core/lines/run_warnings.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
 
 #include "core/text/describe.h"
+#include "core/text/name_list.h"
 #include "core/text/symbol.h"
 
 namespace coalprof {
@@ -15,25 +15,21 @@ namespace {
 std::vector<Warning> problems_of_counting(const std::vector<Trace>& traces) {
     std::vector<Warning> warnings = problems_of(traces, "W-NO-COUNTERS");
     if (traces.empty())
-        warnings.push_back({.code = "W-NO-KERNELS",
-                            .point = {},
-                            .text =
-                                "the program did not start the CUDA driver, so there was nothing "
-                                "to count"});
+        warnings.push_back(
+            of_run("W-NO-KERNELS",
+                   "the program did not start the CUDA driver, so there was nothing to count"));
     return warnings;
 }
 
 std::vector<Warning> kernels_that_wait(const std::vector<Trace>& traces) {
     std::vector<Warning> warnings;
     for (const std::string& name : names_in(traces, &Trace::unfinished))
-        warnings.push_back(
-            {.code = "W-KERNEL-WAITS",
-             .point = {},
-             .text = fmt::format("{} did not end in time, so it was not counted, nor were launches "
-                                 "beside it: it may wait for another kernel or for the program "
-                                 "(leave it out: --kernel {})",
-                                 demangled(name),
-                                 shell_word(fmt::format("^(?!.*{})", kernel_name(name))))});
+        warnings.push_back(of_run(
+            "W-KERNEL-WAITS",
+            fmt::format("{} did not end in time, so it was not counted, nor were launches beside "
+                        "it: it may wait for another kernel or for the program (leave it out: "
+                        "--kernel {})",
+                        demangled(name), shell_word(fmt::format("^(?!.*{})", kernel_name(name))))));
     return warnings;
 }
 
@@ -41,14 +37,14 @@ std::vector<Warning> early_ends_of(const std::vector<Trace>& traces) {
     std::vector<Warning> warnings;
     for (const Trace& trace : traces) {
         if (trace.launches) continue;
-        const std::string text =
-            trace.process.id == 0  // its trace cannot be read
-                ? std::string("the launches of a process are not known")
-                : fmt::format(
-                      "process {} ended before it could report how often each kernel was "
-                      "launched; kernels of its last moments may be missing",
-                      trace.process.id);
-        warnings.push_back({.code = "W-ENDED-EARLY", .point = {}, .text = text});
+        warnings.push_back(
+            of_run("W-ENDED-EARLY",
+                   trace.process.id == 0  // its trace cannot be read
+                       ? "the launches of a process are not known"
+                       : fmt::format("process {} ended before it could report how often each "
+                                     "kernel was launched; kernels of its last moments may be "
+                                     "missing",
+                                     trace.process.id)));
     }
     return warnings;
 }
@@ -61,32 +57,29 @@ std::vector<Warning> missing_ranges(const std::vector<std::string>& wanted,
         std::ranges::all_of(traces, [](const Trace& trace) { return trace.launches.has_value(); });
     if (traces.empty() || !all_ended) return {};
     const std::set<std::string> opened = names_in(traces, &Trace::ranges);
-    constexpr std::size_t most_shown = 8;
-    std::vector<std::string> others;
-    for (const std::string& name : opened)
-        if (others.size() < most_shown) others.push_back(fmt::format("\"{}\"", shown(name)));
-    if (opened.size() > most_shown) others.emplace_back("...");
+    NameList others(8);
+    for (const std::string& name : opened) others.add(fmt::format("\"{}\"", shown(name)));
+    const std::string names = others.text();
     std::vector<Warning> warnings;
     for (const std::string& name : wanted)
         if (!opened.contains(name))
-            warnings.push_back(
-                {.code = "W-NO-RANGE",
-                 .point = {},
-                 .text = fmt::format("the program opened no NVTX range \"{}\"; {}", shown(name),
-                                     others.empty()
-                                         ? std::string("it opened none at all")
-                                         : fmt::format("it opened {}", fmt::join(others, ", ")))});
+            warnings.push_back(of_run(
+                "W-NO-RANGE", fmt::format("the program opened no NVTX range \"{}\"; it opened {}",
+                                          shown(name), names.empty() ? "none at all" : names)));
     return warnings;
 }
 
 }  // namespace
 
+Warning of_run(std::string_view code, std::string text) {
+    return {std::string(code), {}, std::move(text)};
+}
+
 std::vector<Warning> problems_of(const std::vector<Trace>& traces, std::string_view code) {
     std::vector<Warning> warnings;
     std::set<std::string> problems;
     for (const Trace& trace : traces) problems.insert(trace.problems.begin(), trace.problems.end());
-    for (const std::string& problem : problems)
-        warnings.push_back({.code = std::string(code), .point = {}, .text = problem});
+    for (const std::string& problem : problems) warnings.push_back(of_run(code, problem));
     return warnings;
 }
 
@@ -103,10 +96,9 @@ std::vector<Warning> problems_of_run(const std::vector<Trace>& traces,
 
 std::vector<Warning> other_end_of(int code, int code_before, const std::string& during) {
     if (code == code_before) return {};
-    return {{.code = "W-NO-LINES",
-             .point = {},
-             .text = fmt::format("{} the program ended with exit code {}, without it with {}",
-                                 during, code, code_before)}};
+    return {of_run("W-NO-LINES",
+                   fmt::format("{} the program ended with exit code {}, without it with {}", during,
+                               code, code_before))};
 }
 
 void append(std::vector<Warning>& all, const std::vector<Warning>& more) {

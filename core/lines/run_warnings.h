@@ -9,6 +9,9 @@
 
 namespace coalprof {
 
+// A warning about the whole run.
+Warning of_run(std::string_view code, std::string text);
+
 // The problems of all processes, each once.
 std::vector<Warning> problems_of(const std::vector<Trace>& traces, std::string_view code);
 
