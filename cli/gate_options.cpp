@@ -17,7 +17,7 @@
 #include "core/text/name_list.h"
 #include "core/write/file_descriptor.h"
 #include "core/write/output_file.h"
-#include "core/write/terminal_text.h"
+#include "core/write/safe_text.h"
 
 namespace coalprof {
 namespace {

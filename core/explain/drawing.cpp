@@ -11,8 +11,8 @@
 #include "core/explain/styled_text.h"
 #include "core/text/units.h"
 #include "core/text/utf8.h"
-#include "core/write/finding_text.h"
 #include "core/write/number_text.h"
+#include "core/write/table_notes.h"
 
 namespace coalprof {
 namespace {

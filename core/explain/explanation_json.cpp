@@ -4,7 +4,6 @@
 
 #include "core/text/name_list.h"
 #include "core/write/json_text.h"
-#include "core/write/json_tree.h"
 
 namespace coalprof {
 namespace {

@@ -9,7 +9,7 @@
 #include "core/text/describe.h"
 #include "core/text/fold.h"
 #include "core/text/utf8.h"
-#include "core/write/xml_text.h"
+#include "core/write/safe_text.h"
 
 namespace coalprof {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "core/text/byte_source.h"
 #include "core/text/error.h"
-#include "core/write/json_tree.h"
+#include "core/write/json_text.h"
 #include "core/write/number_text.h"
 #include "core/write/table_style.h"
 

@@ -13,8 +13,7 @@
 #include "core/text/units.h"
 #include "core/text/utf8.h"
 #include "core/write/json_text.h"
-#include "core/write/json_tree.h"
-#include "core/write/xml_text.h"
+#include "core/write/safe_text.h"
 
 namespace coalprof {
 namespace {

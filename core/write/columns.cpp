@@ -1,9 +1,27 @@
 #include "core/write/columns.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
+#include <set>
+
+#include "core/text/error.h"
 
 namespace coalprof {
+namespace {
+
+constexpr double absent = std::numeric_limits<double>::quiet_NaN();
+
+// Fills in earlier points, which had none.
+void fill_up(std::vector<double>& values, std::size_t size) { values.resize(size, absent); }
+
+void put_at_end(std::vector<double>& values, std::size_t points, double value) {
+    fill_up(values, points - 1);
+    values.push_back(value);
+}
+
+}  // namespace
 
 std::vector<Counter> SeenCounters::in_output_order() const {
     std::vector<Counter> counters;
@@ -53,6 +71,131 @@ PrintedColumns columns_of(const ResultHead& head, const std::vector<Point>& poin
     columns.measured = measured.in_output_order();
     if (!head.columns.empty() && head.device) columns.measured = head.columns;
     return columns;
+}
+
+const ResultColumn* ResultColumns::find(Counter counter, bool is_measured) const {
+    const auto found = std::find_if(columns.begin(), columns.end(), [&](const auto& column) {
+        return column.counter == counter && column.is_measured == is_measured;
+    });
+    return found == columns.end() ? nullptr : &*found;
+}
+
+std::vector<const ResultColumns::Parameter*> ResultColumns::varying() const {
+    std::vector<const Parameter*> list;
+    for (const Parameter& parameter : parameters) {
+        const auto differs = [&](const Value& value) { return value != parameter.values.front(); };
+        if (std::any_of(parameter.values.begin(), parameter.values.end(), differs))
+            list.push_back(&parameter);
+    }
+    return list;
+}
+
+std::vector<const ResultColumns::Parameter*> ResultColumns::distinguishing(
+    std::string_view along) const {
+    std::vector<const Parameter*> list = varying();
+    std::erase_if(list, [&](const Parameter* one) { return one->key == along; });
+    const auto told_apart = [&](const std::vector<const Parameter*>& by) {
+        std::set<std::string> keys;
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            std::string key;
+            for (const Parameter* one : by) key += text_of(one->values[i]) + '\n';
+            keys.insert(std::move(key));
+        }
+        return keys.size();
+    };
+    const std::size_t all = told_apart(list);
+    for (std::size_t k = list.size(); k-- > 0 && list.size() > 1;) {
+        std::vector<const Parameter*> rest = list;
+        rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(k));
+        if (told_apart(rest) == all) list = std::move(rest);
+    }
+    return list;
+}
+
+void ResultGatherer::begin(const ResultHead& head) {
+    // A result without an end is followed by the next: its points are complete.
+    results_.emplace_back().head = head;
+}
+
+ResultColumn& ResultGatherer::column(Counter counter, bool is_measured) {
+    auto& columns = results_.back().columns;
+    const auto place =
+        std::lower_bound(columns.begin(), columns.end(), std::pair(counter, is_measured),
+                         [](const ResultColumn& column, const auto& wanted) {
+                             return std::pair(column.counter, column.is_measured) < wanted;
+                         });
+    if (place != columns.end() && place->counter == counter && place->is_measured == is_measured)
+        return *place;
+    return *columns.insert(
+        place, ResultColumn{.counter = counter, .is_measured = is_measured, .values = {}});
+}
+
+void ResultGatherer::add(const Readings& readings, bool is_measured) {
+    const std::size_t points = results_.back().names.size();
+    readings.each([&](Counter counter, const Reading& reading) {
+        if (!is_number(reading)) return;
+        put_at_end(column(counter, is_measured).values, points, number_in(reading));
+    });
+}
+
+void ResultGatherer::point(const Point& point) {
+    if (++points_ > most_gathered_points)
+        throw Error(fmt::format("cannot show more than {} points in one picture (jsonl and csv "
+                                "hold any number)",
+                                most_gathered_points),
+                    ExitCode::output);
+    ResultColumns& result = results_.back();
+    result.names.push_back(point.name);
+    const std::size_t points = result.names.size();
+    for (const auto& [key, value] : point.parameters) {
+        auto known = std::find_if(result.parameters.begin(), result.parameters.end(),
+                                  [&](const auto& parameter) { return parameter.key == key; });
+        if (known == result.parameters.end()) known = result.parameters.insert(known, {key, {}});
+        known->values.resize(points - 1);
+        known->values.push_back(value);
+    }
+    add(point.predicted, false);
+    if (point.measured) add(*point.measured, true);
+    if (point.timing && point.measured && is_number((*point.measured)[Counter::duration_seconds])) {
+        ResultColumn& time = column(Counter::duration_seconds, true);
+        put_at_end(time.low, points, point.timing->low_seconds);
+        put_at_end(time.high, points, point.timing->high_seconds);
+    }
+    if (point.estimates)
+        for (const Interval& interval : point.estimates->intervals) {
+            if (!is_number(point.predicted[interval.counter])) continue;
+            ResultColumn& estimated = column(interval.counter, false);
+            put_at_end(estimated.low, points, interval.low);
+            put_at_end(estimated.high, points, interval.high);
+        }
+    if (!point.failure.empty()) result.failed.push_back(points - 1);
+}
+
+void ResultGatherer::finish(const ResultTail& tail) {
+    ResultColumns& last = results_.back();
+    last.tail = tail;
+    for (ResultColumns& result : results_) {
+        const std::size_t points = result.names.size();
+        for (auto& parameter : result.parameters) parameter.values.resize(points);
+        for (ResultColumn& column : result.columns) {
+            fill_up(column.values, points);
+            if (!column.low.empty()) fill_up(column.low, points);
+            if (!column.high.empty()) fill_up(column.high, points);
+        }
+    }
+}
+
+std::string label_of(const ResultHead& head) {
+    const bool is_measured = head.device && !head.device->name.empty();
+    const std::string& gpu = is_measured                  ? head.device->name
+                             : head.machine.board.empty() ? head.machine.name
+                                                          : head.machine.board;
+    std::string label = head.sweep.pattern;
+    if ((label == "run" || label == "kernel") && !head.sweep.file.empty())
+        label += " of " + head.sweep.file;
+    for (const std::string& part : {head.sweep.variant, head.sweep.op, head.sweep.type})
+        if (!part.empty()) label += ", " + part;
+    return gpu.empty() ? label : label + " on " + gpu;
 }
 
 }  // namespace coalprof

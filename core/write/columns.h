@@ -1,10 +1,11 @@
-// Columns of a format whose columns are fixed. The first points settle them, and are held back
-// until then: a sweep's later points have the same counters, and a file of mixed warps shows all of
-// its instructions early.
+// The columns of results: which there are, and results gathered column by column, for formats that
+// show a counter of all points together: openmetrics, svg, html.
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,7 +15,60 @@
 
 namespace coalprof {
 
-// Points considered before columns are settled.
+// More points make no readable picture, and a page that no browser opens.
+inline constexpr std::size_t most_gathered_points = 200'000;
+
+struct ResultColumn {
+    Counter counter = Counter::load_requests;
+    bool is_measured = false;
+    std::vector<double> values;  // of the points, NaN: none
+    // The spread of a time, or the interval of an estimate; empty if no point has one.
+    std::vector<double> low = {};
+    std::vector<double> high = {};
+};
+
+struct ResultColumns {
+    ResultHead head;
+    ResultTail tail;
+    std::vector<std::string> names;  // of the points
+    struct Parameter {
+        std::string key;
+        std::vector<Value> values;  // of the points
+    };
+    std::vector<Parameter> parameters;
+    std::vector<ResultColumn> columns;  // in the order of the counters, predicted before measured
+    std::vector<std::size_t> failed;    // points
+
+    const ResultColumn* find(Counter counter, bool is_measured) const;
+    // Parameters with more than one value.
+    std::vector<const Parameter*> varying() const;
+    // The parameters besides `along` (empty: all) that distinguish points: none that follows from
+    // others, such as the pitch of a variant's tile.
+    std::vector<const Parameter*> distinguishing(std::string_view along) const;
+};
+
+// Gathers one result or several, one after the other: each begin() begins another. Throws Error
+// (ExitCode::output) where there are too many points.
+class ResultGatherer {
+ public:
+    void begin(const ResultHead& head);
+    void point(const Point& point);
+    void finish(const ResultTail& tail);
+    const std::vector<ResultColumns>& results() const { return results_; }
+
+ private:
+    ResultColumn& column(Counter counter, bool is_measured);
+    void add(const Readings& readings, bool is_measured);
+
+    std::vector<ResultColumns> results_;
+    std::size_t points_ = 0;  // of all results
+};
+
+// A result in a few words: "offset, rmw, f32 on NVIDIA H200".
+std::string label_of(const ResultHead& head);
+
+// Points considered before the columns of a format are settled, and held back until then: later
+// points have the same counters, and a file of mixed warps shows all of its instructions early.
 inline constexpr std::size_t settling_points = 1000;
 
 struct PrintedColumns {

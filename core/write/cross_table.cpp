@@ -1,5 +1,3 @@
-#include "core/write/cross_table.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <utility>
 
 #include "core/text/utf8.h"
+#include "core/write/table_maker.h"
 
 namespace coalprof {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/write/result_columns.h"
+#include "core/write/columns.h"
 
 namespace coalprof {
 

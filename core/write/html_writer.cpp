@@ -10,17 +10,14 @@
 #include "core/text/describe.h"
 #include "core/write/columns.h"
 #include "core/write/formats.h"
-#include "core/write/json_tree.h"
-#include "core/write/page.h"
-#include "core/write/result_columns.h"
+#include "core/write/json_text.h"
+#include "core/write/safe_text.h"
 #include "core/write/source_lines.h"
 #include "core/write/sweep_summary.h"
 #include "core/write/table.h"
 #include "core/write/table_maker.h"
 #include "core/write/table_notes.h"
 #include "core/write/text_buffer.h"
-#include "core/write/warp_shapes.h"
-#include "core/write/xml_text.h"
 
 namespace coalprof {
 namespace {

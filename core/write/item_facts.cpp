@@ -1,8 +1,8 @@
-#include "core/write/item_facts.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include "core/write/table_layout.h"
 
 namespace coalprof {
 namespace {

@@ -10,7 +10,6 @@
 
 #include "core/pattern/launch_options.h"
 #include "core/text/utf8.h"
-#include "core/write/json_tree.h"
 
 namespace coalprof {
 namespace {

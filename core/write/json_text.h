@@ -2,8 +2,10 @@
 // nlohmann/json; bytes that are no UTF-8 become U+FFFD.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/result/result.h"
 #include "core/write/text_buffer.h"
@@ -26,5 +28,17 @@ std::string json_of_short_sweep(const ResultHead& head);
 std::string json_of_warnings(const std::vector<Warning>& warnings);
 // "status", "verdicts" where there are some, and "warnings"; `between` follows their commas.
 void put_tail_members(TextBuffer& out, const ResultTail& tail, std::string_view between = {});
+
+using Json = nlohmann::ordered_json;
+
+// In one line, or indented by `indent` blanks; bytes that are no UTF-8 become U+FFFD, and it holds
+// nothing that a terminal obeys but line ends between members.
+std::string text_of(const Json& json, int indent = -1);
+
+Json tree_of(const Value& value);
+Json tree_of(const NamedValues& values);
+// The "meta" object of a result.
+Json meta_of(const ResultHead& head);
+Json tree_of(const std::vector<Warning>& warnings);
 
 }  // namespace coalprof

@@ -10,7 +10,7 @@
 
 #include "core/text/utf8.h"
 #include "core/write/columns.h"
-#include "core/write/terminal_text.h"
+#include "core/write/safe_text.h"
 
 namespace coalprof {
 namespace {

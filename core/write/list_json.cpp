@@ -7,7 +7,6 @@
 #include "core/text/describe.h"
 #include "core/text/name_list.h"
 #include "core/write/json_text.h"
-#include "core/write/json_tree.h"
 
 namespace coalprof {
 namespace {

@@ -15,7 +15,7 @@
 #include "core/text/units.h"
 #include "core/write/formats.h"
 #include "core/write/origin.h"
-#include "core/write/result_columns.h"
+#include "core/write/columns.h"
 #include "core/write/table_style.h"
 #include "core/write/text_buffer.h"
 

@@ -1,5 +1,3 @@
-#include "core/write/parameter_costs.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include "core/text/describe.h"
 #include "core/text/name_list.h"
 #include "core/write/columns.h"
+#include "core/write/sweep_summary.h"
 
 namespace coalprof {
 namespace {

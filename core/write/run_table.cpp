@@ -1,5 +1,3 @@
-#include "core/write/run_table.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,11 +8,12 @@
 
 #include "core/text/fold.h"
 #include "core/text/utf8.h"
-#include "core/write/finding_text.h"
 #include "core/write/labels.h"
 #include "core/write/number_text.h"
+#include "core/write/safe_text.h"
+#include "core/write/table_maker.h"
+#include "core/write/table_notes.h"
 #include "core/write/table_title.h"
-#include "core/write/terminal_text.h"
 
 namespace coalprof {
 namespace {

@@ -15,7 +15,7 @@
 #include "core/write/number_text.h"
 #include "core/write/table_items.h"
 #include "core/write/text_buffer.h"
-#include "core/write/xml_text.h"
+#include "core/write/safe_text.h"
 
 namespace coalprof {
 namespace {

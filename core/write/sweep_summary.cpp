@@ -11,7 +11,6 @@
 #include "core/text/describe.h"
 #include "core/text/name_list.h"
 #include "core/write/columns.h"
-#include "core/write/parameter_costs.h"
 
 namespace coalprof {
 namespace {

@@ -10,10 +10,10 @@
 
 #include "core/text/units.h"
 #include "core/text/utf8.h"
-#include "core/write/columns.h"
 #include "core/write/labels.h"
+#include "core/write/columns.h"
+#include "core/write/safe_text.h"
 #include "core/write/table_style.h"
-#include "core/write/terminal_text.h"
 
 namespace coalprof {
 namespace {

@@ -13,10 +13,9 @@
 #include "core/result/result.h"
 #include "core/text/name_list.h"
 #include "core/write/columns.h"
-#include "core/write/cross_table.h"
 #include "core/write/labels.h"
+#include "core/write/safe_text.h"
 #include "core/write/table_layout.h"
-#include "core/write/terminal_text.h"
 
 namespace coalprof {
 namespace {

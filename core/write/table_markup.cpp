@@ -6,7 +6,7 @@
 #include <array>
 
 #include "core/write/table.h"
-#include "core/write/xml_text.h"
+#include "core/write/safe_text.h"
 
 namespace coalprof {
 namespace {

@@ -7,10 +7,19 @@
 #include <string>
 #include <vector>
 
+#include "core/result/result.h"
 #include "core/write/sweep_summary.h"
 #include "core/write/table_layout.h"
 
 namespace coalprof {
+
+// "app.cu:19 st.global.f32: Neighbouring lanes are ... Fix: Lay ... Saves about 2.9 ms."
+std::string finding_text(const LineFinding& finding, bool is_ascii);
+// "about 2.9 ms." of it; empty: nothing, or it is not known.
+std::string saving_text(const LineFinding& finding, bool is_ascii);
+// A command that shows the same in a small case: "coalprof explain stride --at 3"; empty: no
+// similar pattern.
+std::string finding_command(const LineFinding& finding);
 
 // "Best settings on machine h200: ...", a line each; with --best only the verdict by that counter.
 std::vector<std::string> verdict_lines(const std::vector<Verdict>& verdicts);

@@ -8,7 +8,7 @@
 
 #include "core/pattern/launch_options.h"
 #include "core/text/units.h"
-#include "core/write/terminal_text.h"
+#include "core/write/safe_text.h"
 
 namespace coalprof {
 namespace {

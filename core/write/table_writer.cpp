@@ -4,9 +4,7 @@
 #include <utility>
 
 #include "core/write/columns.h"
-#include "core/write/cross_table.h"
 #include "core/write/formats.h"
-#include "core/write/run_table.h"
 #include "core/write/table.h"
 #include "core/write/table_maker.h"
 #include "core/write/table_notes.h"

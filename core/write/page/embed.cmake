@@ -5,7 +5,7 @@ foreach(name bars source report)
     file(READ ${FOLDER}/${name}.js part)
     string(APPEND script "${part}")
 endforeach()
-file(WRITE ${OUTPUT} "// Made by core/write/page/embed.cmake.\n#include \"core/write/page.h\"\n\n"
+file(WRITE ${OUTPUT} "// Made by core/write/page/embed.cmake.\n#include \"core/write/source_lines.h\"\n\n"
      "namespace coalprof {\n\n"
      "std::string_view page_style() { return R\"embedded(${style})embedded\"; }\n\n"
      "std::string_view page_script() { return R\"embedded(${script})embedded\"; }\n\n"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/text/error.h"
-#include "core/write/point_json.h"
+#include "core/write/json_writer.h"
 
 namespace coalprof {
 namespace {

@@ -7,11 +7,11 @@
 #include <sstream>
 
 #include "core/text/error.h"
+#include "core/write/columns.h"
 #include "core/write/file_descriptor.h"
-#include "core/write/finding_text.h"
-#include "core/write/result_columns.h"
 #include "core/write/synthetic.h"
 #include "core/write/table_layout.h"
+#include "core/write/table_notes.h"
 #include "core/write/temporary_folder.h"
 
 namespace coalprof {

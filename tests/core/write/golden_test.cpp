@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "core/judge/verify.h"
-#include "core/write/page.h"
+#include "core/write/source_lines.h"
 #include "core/write/synthetic.h"
 #include "test_data.h"
 

@@ -8,8 +8,8 @@
 #include "core/text/utf8.h"
 #include "core/write/collecting_sink.h"
 #include "core/write/formats.h"
+#include "core/write/safe_text.h"
 #include "core/write/synthetic.h"
-#include "core/write/terminal_text.h"
 
 namespace coalprof {
 namespace {

@@ -1,6 +1,6 @@
-#include "core/write/terminal_text.h"
-
 #include <gtest/gtest.h>
+
+#include "core/write/safe_text.h"
 
 namespace coalprof {
 namespace {

@@ -1,8 +1,8 @@
 // Where lanes go, packed for a page.
-#include "core/write/warp_shapes.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "core/write/source_lines.h"
 
 namespace coalprof {
 namespace {

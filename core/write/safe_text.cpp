@@ -1,4 +1,4 @@
-#include "core/write/terminal_text.h"
+#include "core/write/safe_text.h"
 
 #include <algorithm>
 
@@ -33,6 +33,27 @@ std::string cell_text(std::string_view text, std::size_t columns, bool ascii) {
     const std::size_t mark_columns = std::min(terminal_columns(mark), columns);
     std::string cut(beginning(safe, columns - mark_columns));
     return cut.append(beginning(mark, mark_columns));
+}
+
+std::string xml_text(std::string_view text) {
+    std::string escaped;
+    for (const char c : printable(text)) switch (c) {
+            case '&':
+                escaped += "&amp;";
+                break;
+            case '<':
+                escaped += "&lt;";
+                break;
+            case '>':
+                escaped += "&gt;";
+                break;
+            case '"':
+                escaped += "&quot;";
+                break;
+            default:
+                escaped += c;
+        }
+    return escaped;
 }
 
 }  // namespace coalprof

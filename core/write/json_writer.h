@@ -1,5 +1,5 @@
-// One point as a JSON object: the part that `json` and `jsonl` share. Keys and reasons are escaped
-// once and kept, so that a point costs little more than copying them.
+// Formats of JSON: `json`, one document, and `jsonl`, one point a line; and what both write of a
+// point.
 #pragma once
 
 #include <array>

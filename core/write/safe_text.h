@@ -1,4 +1,4 @@
-// Text as one cell of a terminal, without control characters and bytes that are no UTF-8.
+// Text from unknown sources, without control characters and bytes that are no UTF-8.
 #pragma once
 
 #include <cstddef>
@@ -6,6 +6,8 @@
 #include <string_view>
 
 namespace coalprof {
+
+std::string xml_text(std::string_view text);
 
 // `text` safe to print in at most `columns` columns; a cut is marked. With `ascii`, characters
 // above 127 become '?'.
