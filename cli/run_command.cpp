@@ -20,7 +20,6 @@
 #include "core/lines/run_warnings.h"
 #include "core/program/kernel_pattern.h"
 #include "core/program/machine_code.h"
-#include "core/program/second_run.h"
 #include "core/program/traced_kernels.h"
 #include "core/run/device_ceilings.h"
 #include "core/runtime/signal.h"

@@ -1,10 +1,9 @@
-#include "core/formula/declared_array.h"
-
 #include <fmt/format.h>
 
 #include <utility>
 
 #include "core/access/npy.h"
+#include "core/formula/formula_file.h"
 #include "core/formula/vocabulary.h"
 #include "core/pattern/array_text.h"
 #include "core/text/byte_source.h"

@@ -1,9 +1,10 @@
 #include "core/formula/facts.h"
 
-#include <array>
+#include <bit>
+#include <limits>
 
+#include "core/formula/operators.h"
 #include "core/formula/ranges.h"
-#include "core/formula/sequences.h"
 
 namespace coalprof {
 namespace {
@@ -73,6 +74,127 @@ NodeFacts facts_of_operator(const Node& node, const std::vector<NodeFacts>& know
     return facts;
 }
 
+__extension__ using Wide = __int128;
+
+std::optional<std::int64_t> narrowed(Wide value) {
+    if (value < std::numeric_limits<std::int64_t>::min() ||
+        value > std::numeric_limits<std::int64_t>::max())
+        return std::nullopt;
+    return static_cast<std::int64_t>(value);
+}
+
+std::uint64_t magnitude(std::int64_t value) {
+    return value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
+}
+
+std::optional<Sequence> repeats(std::uint64_t threads, std::optional<std::int64_t> advance) {
+    if (!advance) return std::nullopt;
+    return Sequence{threads, *advance};
+}
+
+// The same sequence with a period that is `times` as long.
+std::optional<Sequence> stretched(const Sequence& sequence, std::uint64_t times,
+                                  std::uint64_t most_threads) {
+    std::uint64_t threads = 0;
+    if (__builtin_mul_overflow(sequence.threads, times, &threads) || threads > most_threads)
+        return std::nullopt;
+    return repeats(threads, narrowed(Wide{sequence.advance} * static_cast<Wide>(times)));
+}
+
+// Stretched until its advance is a multiple of `step`, which / % >> and bit masks need.
+std::optional<Sequence> aligned(const Sequence& sequence, std::uint64_t step,
+                                std::uint64_t most_threads) {
+    return stretched(sequence, step / std::gcd(step, magnitude(sequence.advance)), most_threads);
+}
+
+// Two sequences with one period.
+struct Pair {
+    std::uint64_t threads = 1;
+    std::int64_t a = 0;  // advances
+    std::int64_t b = 0;
+};
+std::optional<Pair> paired(const Sequence& a, const Sequence& b, std::uint64_t most_threads) {
+    const auto threads = common_multiple(a.threads, b.threads, most_threads);
+    if (!threads) return std::nullopt;
+    const auto left = stretched(a, *threads / a.threads, most_threads);
+    const auto right = stretched(b, *threads / b.threads, most_threads);
+    if (!left || !right) return std::nullopt;
+    return Pair{*threads, left->advance, right->advance};
+}
+
+// The sequence of "is it zero?".
+std::optional<Sequence> truth_sequence(const NodeFacts& facts) {
+    if (truth_of(facts.range) != Truth::sometimes) return Sequence{};
+    if (!facts.sequence || facts.sequence->advance != 0) return std::nullopt;
+    return facts.sequence;
+}
+
+std::optional<Sequence> without_advance(const std::optional<Sequence>& a,
+                                        const std::optional<Sequence>& b,
+                                        std::uint64_t most_threads) {
+    if (!a || !b || a->advance != 0 || b->advance != 0) return std::nullopt;
+    const auto threads = common_multiple(a->threads, b->threads, most_threads);
+    if (!threads) return std::nullopt;
+    return Sequence{*threads, 0};
+}
+
+template <typename Operator>
+std::optional<std::int64_t> difference(std::int64_t a, std::int64_t b, std::int64_t from_a,
+                                       std::int64_t from_b) {
+    return narrowed(Wide{Operator::of(Wide{a}, Wide{b})} -
+                    Wide{Operator::of(Wide{from_a}, Wide{from_b})});
+}
+
+// x op b where b repeats, and x may move by Operator::step() and its multiples.
+template <typename Operator>
+std::optional<Sequence> stepped(const NodeFacts& x, const NodeFacts& b,
+                                std::uint64_t most_threads) {
+    if (b.sequence->advance != 0) return std::nullopt;
+    const auto step = Operator::step(x.range, b.range);
+    if (!step) return std::nullopt;
+    const auto even = aligned(*x.sequence, *step, most_threads);
+    if (!even) return std::nullopt;
+    const auto both = paired(*even, *b.sequence, most_threads);
+    if (!both) return std::nullopt;
+    return repeats(both->threads, difference<Operator>(both->a, b.range.low, 0, b.range.low));
+}
+
+// For a strict operator of one or two operands that do not only repeat.
+template <typename Operator>
+std::optional<Sequence> moving(const NodeFacts& a, const NodeFacts& b, std::uint64_t most_threads) {
+    if constexpr (requires { Operator::motion; }) {
+        const auto pair = paired(*a.sequence, *b.sequence, most_threads);
+        if (!pair || (Operator::motion == Motion::together && pair->a != pair->b))
+            return std::nullopt;
+        return repeats(pair->threads, difference<Operator>(pair->a, pair->b, 0, 0));
+    } else if constexpr (requires { Operator::step(a.range, b.range); }) {
+        const auto left = stepped<Operator>(a, b, most_threads);
+        if constexpr (requires { Operator::commutes; })
+            return left ? left : stepped<Operator>(b, a, most_threads);
+        return left;
+    } else {
+        return std::nullopt;
+    }
+}
+
+// True if all shifts are by one count that is allowed.
+bool is_count(const ValueRange& range) {
+    return range.is_single() && operators::Shift::fault(0, range.low) == Fault::none;
+}
+
+std::optional<Sequence> of_conditional(const std::array<const NodeFacts*, 3>& operands,
+                                       std::uint64_t most_threads) {
+    const Truth truth = truth_of(operands[0]->range);
+    if (truth != Truth::sometimes) return operands[truth == Truth::always ? 1 : 2]->sequence;
+    const auto test = truth_sequence(*operands[0]);
+    if (!test || !operands[1]->sequence || !operands[2]->sequence) return std::nullopt;
+    const auto pair = paired(*operands[1]->sequence, *operands[2]->sequence, most_threads);
+    if (!pair || pair->a != pair->b) return std::nullopt;
+    const auto all = paired({pair->threads, pair->a}, *test, most_threads);
+    if (!all) return std::nullopt;
+    return Sequence{all->threads, all->a};
+}
+
 }  // namespace
 
 std::vector<NodeFacts> prove_facts(const std::vector<Node>& nodes, const Scope& scope) {
@@ -82,6 +204,72 @@ std::vector<NodeFacts> prove_facts(const std::vector<Node>& nodes, const Scope& 
         facts.push_back(child_count(node.kind) == 0 ? facts_of_leaf(node, scope)
                                                     : facts_of_operator(node, facts, scope));
     return facts;
+}
+
+namespace operators {
+
+// x * b
+std::optional<U64> Multiply::step(const ValueRange&, const ValueRange& b) {
+    return b.is_single() ? std::optional<U64>(1) : std::nullopt;
+}
+
+// Towards zero, quotients and remainders repeat only where the dividend does not change its sign.
+std::optional<U64> Division::step(const ValueRange& x, const ValueRange& b) {
+    const bool keeps_sign = x.low >= 0 || x.high <= 0;
+    if (!keeps_sign || !b.is_single() || b.low == 0) return std::nullopt;
+    return magnitude(b.low);
+}
+
+std::optional<U64> ShiftLeft::step(const ValueRange&, const ValueRange& b) {
+    return is_count(b) ? std::optional<U64>(1) : std::nullopt;
+}
+// It rounds down for negative numbers too, so the sign does not matter.
+std::optional<U64> ShiftRight::step(const ValueRange&, const ValueRange& b) {
+    return is_count(b) ? std::optional(U64{1} << b.low) : std::nullopt;
+}
+
+// A mask below 2^k leaves the bits above unchanged, and so does one that is all ones above its low
+// k bits: x may move by 2^k.
+std::optional<U64> Bitwise::step(const ValueRange&, const ValueRange& mask) {
+    if (mask.low < 0 && mask.high >= 0) return std::nullopt;
+    return U64{1} << std::bit_width(bits(mask.low < 0 ? ~mask.low : mask.high));
+}
+
+}  // namespace operators
+
+std::optional<Sequence> sequence_of(Variable variable, const Scope& scope) {
+    using Counter = VariablePart::Counter;
+    const VariablePart part = part_of(variable, scope);
+    if (part.counter == Counter::none) return Sequence{};
+    // Threads after which it is one higher, and after which it starts again.
+    std::uint64_t rises = part.divisor * (part.counter == Counter::block ? scope.block : 1);
+    std::uint64_t restarts = part.modulus ? rises * *part.modulus : scope.threads;
+    if (part.counter == Counter::thread_in_block && scope.block < scope.threads) {
+        // A block that ends within a round starts it anew in the next one, as a block with a
+        // partial warp does.
+        const bool is_whole = part.modulus && scope.block % restarts == 0;
+        if (!is_whole) restarts = scope.block;
+    }
+    const Sequence sequence = restarts < scope.threads ? Sequence{restarts, 0} : Sequence{rises, 1};
+    if (sequence.threads > scope.threads) return std::nullopt;
+    return sequence;
+}
+
+std::optional<Sequence> sequence_of_result(NodeKind kind,
+                                           const std::array<const NodeFacts*, 3>& operands,
+                                           std::uint64_t most_threads) {
+    if (kind == NodeKind::conditional) return of_conditional(operands, most_threads);
+    const NodeFacts& a = *operands[0];
+    const NodeFacts& b = *operands[1];
+    if (kind == NodeKind::logical_not) return truth_sequence(a);
+    if (is_lazy(kind)) return without_advance(truth_sequence(a), truth_sequence(b), most_threads);
+    if (kind == NodeKind::absolute && a.range.high <= 0) kind = NodeKind::negate;
+    if (const auto same = same_as_operand(kind, a.range, b.range)) return operands[*same]->sequence;
+    const auto steady = without_advance(without_advance(a.sequence, b.sequence, most_threads),
+                                        operands[2]->sequence, most_threads);
+    if (steady || !a.sequence || !b.sequence) return steady;
+    return visit_operator(
+        kind, [&]<typename Operator>(Operator) { return moving<Operator>(a, b, most_threads); });
 }
 
 }  // namespace coalprof

@@ -6,8 +6,8 @@
 #include <array>
 #include <utility>
 
-#include "core/formula/complaint.h"
 #include "core/formula/launch_check.h"
+#include "core/formula/lexer.h"
 #include "core/formula/user_formula.h"
 #include "core/pattern/builder.h"
 #include "core/pattern/walk_limit.h"

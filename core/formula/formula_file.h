@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/formula/formula.h"
+#include "core/formula/tree.h"
 #include "core/text/files_in_use.h"
 
 namespace coalprof {
@@ -43,5 +44,9 @@ std::vector<SavedFormula> parse_formula_file(std::string_view text, const std::s
 // Reads the file; "-" is standard input. Throws Error (exit code 2) where it cannot be read and
 // UsageError where it is larger than 1 MiB.
 std::vector<SavedFormula> read_formula_file(const std::string& path);
+
+// "in=f32[2048][2048]", "col=@col.npy", "col=i32[1000]=random:7", "col=i32[1000]=@raw.bin". Throws
+// UsageError.
+DeclaredArray read_declared_array(const std::string& typed);
 
 }  // namespace coalprof

@@ -1,8 +1,7 @@
-#include "core/formula/lane_kernels.h"
-
 #include <bit>
 #include <utility>
 
+#include "core/formula/lane_program.h"
 #include "core/formula/operators.h"
 
 #ifdef __SSE2__

@@ -1,17 +1,80 @@
 // One access of a formula compiled for the CPU: a flat list of steps over registers of 32 lanes.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "core/access/vectors.h"
+#include "core/access/warp_access.h"
 #include "core/formula/facts.h"
-#include "core/formula/lane_kernels.h"
 #include "core/formula/scope.h"
 #include "core/formula/tree.h"
 
 namespace coalprof {
+
+// The steps of a lane program: each does one operator for the 32 lanes of a warp at once, in plain
+// loops over arrays that the compiler turns into vector instructions. None of them can trap,
+// whatever the operands: a lane whose value is not wanted may compute nonsense.
+struct alignas(64) LaneValues {
+    std::array<std::int64_t, warp_lanes> lane;
+};
+
+struct LaneStep;
+struct LaneState {
+    LaneValues* registers;
+    std::uint64_t first_thread;
+    const Scope* scope;
+};
+
+// Does the step; returns true if it failed in some lane that its guard includes. Steps that are
+// proven not to fail, or that are not asked to check, return false.
+using LaneKernel = bool (*)(const LaneStep& step, const LaneState& state);
+
+// The form of an operand: a register, or one number for all lanes.
+enum class OperandForm : std::uint8_t { registers, scalar_right, scalar_left };
+
+struct LaneStep {
+    LaneKernel kernel = nullptr;
+    std::uint16_t to = 0;  // registers; `to` is none of the operands
+    std::uint16_t a = 0;
+    std::uint16_t b = 0;
+    std::uint16_t c = 0;
+    std::uint16_t guard = 0;  // a register of masks: all ones where the lane counts
+    std::int64_t scalar = 0;  // the operand that is no register
+    std::int64_t scalar2 = 0;
+    std::uint64_t magic = 0;  // of a division by multiplication
+    std::uint32_t shift = 0;
+};
+
+// Facts about the operands, which decide which kernels are correct.
+struct KernelWanted {
+    NodeKind kind = NodeKind::add;
+    OperandForm form = OperandForm::registers;
+    ValueRange a, b;
+    bool checked = false;
+    Vectors vectors = Vectors::usual;
+};
+
+// Sets the step's kernel (and magic numbers) for a strict operator of one or two operands.
+void choose_kernel(LaneStep& step, const KernelWanted& wanted);
+
+// Sets the step's kernel (and magic numbers) for a variable that is not the same in all threads.
+void choose_variable(LaneStep& step, Variable variable, const Scope& scope, Vectors vectors);
+
+// Sets the step's kernel (and magic numbers) for hash(a, `scalar`, `scalar2`), `scalar` from 1.
+void choose_hash(LaneStep& step, Vectors vectors);
+
+LaneKernel scalar_kernel(Vectors vectors);              // to = `scalar`
+LaneKernel hash_kernel(bool checked, Vectors vectors);  // to = hash(a, b, c)
+LaneKernel lookup_kernel(bool checked);                 // to = table `scalar` at a
+LaneKernel select_kernel(Vectors vectors);              // to = a ? b : c
+LaneKernel truth_kernel(Vectors vectors);               // to = a != 0
+LaneKernel guard_kernel(bool where_zero,
+                        Vectors vectors);  // to = guard, only where b is (not) zero
+LaneKernel and_kernel(Vectors vectors);    // to = a && b
+LaneKernel or_kernel(Vectors vectors);     // to = a || b
 
 enum class Checking : std::uint8_t {
     off,  // for launches that were found free of failures, which would wrap around

@@ -5,14 +5,24 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "core/formula/facts.h"
-#include "core/formula/scalar.h"
+#include "core/formula/operators.h"
 #include "core/formula/scope.h"
 #include "core/formula/tree.h"
 #include "core/text/error.h"
 
 namespace coalprof {
+
+struct ThreadValue {
+    std::int64_t value = 0;
+    Fault fault = Fault::none;
+    NodeId where = 0;  // the node that failed
+};
+
+ThreadValue evaluate_thread(const std::vector<Node>& nodes, NodeId root, const Scope& scope,
+                            std::uint64_t thread);
 
 struct LaunchExtent {
     std::uint64_t active_threads = 0;  // that are not switched off

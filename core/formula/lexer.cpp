@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "core/formula/complaint.h"
 #include "core/text/number.h"
 #include "core/text/utf8.h"
 

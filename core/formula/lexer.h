@@ -1,14 +1,25 @@
 // Formula text as words: numbers, names and signs, each with its place.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "core/formula/tree.h"
+#include "core/text/describe.h"
 #include "core/text/error.h"
 
 namespace coalprof {
+
+// `at` is a position in `formula`; its size means "at the end".
+inline UsageError formula_error(std::string_view formula, std::size_t at,
+                                const std::string& sentence, const std::string& hint) {
+    return UsageError("formula: " + sentence, std::string(formula), std::min(at, formula.size()),
+                      hint);
+}
 
 enum class TokenKind : std::uint8_t { end, number, fraction, name, sign };
 
@@ -37,5 +48,10 @@ UsageError fraction_error(std::string_view formula, std::size_t at);
 // unchanged. Throws UsageError: a line other than #define and #pragma, a macro without its
 // arguments, a text that grows beyond `most_bytes`.
 std::string without_macros(std::string_view text, std::size_t most_bytes);
+
+// Pasted kernels of Numba, translated to C: `a[x, y]` becomes `a[x][y]`. A text that speaks of Numba's `cuda` is Python: a line is a
+// statement, indented ones belong to the `if` or `for` above them, and `x, y = cuda.grid(2)` are
+// two numbers, `a.shape[0]` those of `arrays`. Other texts come back as they are.
+std::string c_of_python(std::string_view text, const std::vector<DeclaredArray>& arrays);
 
 }  // namespace coalprof

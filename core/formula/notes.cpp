@@ -1,5 +1,3 @@
-#include "core/formula/notes.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -7,7 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "core/formula/scalar.h"
+#include "core/formula/launch_check.h"
+#include "core/formula/user_formula.h"
 #include "core/text/describe.h"
 
 namespace coalprof {

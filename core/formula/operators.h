@@ -12,7 +12,7 @@
 //                        value; of others fault() says it
 //   range(a, b)          from ranges to the range of the results; without it of() at their corners
 //   same_as(a, b)        which operand it always equals, given these ranges
-//   motion, step(a, b)   how the results move from thread to thread (sequences.cpp)
+//   motion, step(a, b)   how the results move from thread to thread (facts.cpp)
 #pragma once
 
 #include <array>

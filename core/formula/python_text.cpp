@@ -1,4 +1,3 @@
-#include "core/formula/python_text.h"
 
 #include <fmt/format.h>
 

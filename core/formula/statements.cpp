@@ -5,9 +5,7 @@
 #include <array>
 #include <utility>
 
-#include "core/formula/complaint.h"
 #include "core/formula/lexer.h"
-#include "core/formula/python_text.h"
 #include "core/formula/reader.h"
 #include "core/formula/vocabulary.h"
 #include "core/text/describe.h"

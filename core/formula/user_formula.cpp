@@ -14,10 +14,8 @@
 
 #include "core/formula/facts.h"
 #include "core/formula/lane_program.h"
-#include "core/formula/notes.h"
 #include "core/formula/operators.h"
 #include "core/formula/ranges.h"
-#include "core/formula/sequences.h"
 #include "core/formula/tree.h"
 #include "core/pattern/formulas.h"
 #include "core/pattern/program.h"

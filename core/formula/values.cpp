@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "core/formula/facts.h"
+#include "core/formula/launch_check.h"
 #include "core/formula/reader.h"
-#include "core/formula/scalar.h"
 
 namespace coalprof {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "core/kernel/contents.h"
 #include "core/pattern/array_text.h"
-#include "core/program/needs.h"
+#include "core/program/code.h"
 #include "core/program/statement.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/program/traced_lines.h"
+#include "core/program/traced_kernels.h"
 #include "core/result/reading.h"
 
 namespace coalprof {

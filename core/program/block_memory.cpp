@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "core/access/lane_set.h"
-#include "core/program/lane_exchange.h"
+#include "core/program/numbers.h"
 #include "core/program/step_code.h"
 
 namespace coalprof {

@@ -138,4 +138,13 @@ struct Code {
 // Throws UsageError for an unknown statement that matters, naming it and its line.
 Code make_code(const PtxModule& module, const PtxFunction& kernel);
 
+// Sets is_needed of instructions and parameters, and the memory that they need. Throws UsageError
+// where an instruction that is needed is not known. May be repeated.
+void mark_needs(Code& code);
+
+// Merges loads and stores of shared memory as ptxas does: LDS.128 for four neighbouring floats.
+// Where loads were merged, the first has the results of all; of stores the last has all values.
+// Lanes access the same places as before, in fewer requests.
+void merge_shared_accesses(Code& code);
+
 }  // namespace coalprof

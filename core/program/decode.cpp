@@ -9,9 +9,7 @@
 
 #include "core/program/array_names.h"
 #include "core/program/code.h"
-#include "core/program/fragment.h"
 #include "core/program/growth.h"
-#include "core/program/needs.h"
 #include "core/program/opcodes.h"
 #include "core/program/statement.h"
 #include "core/text/error.h"

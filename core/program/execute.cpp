@@ -9,7 +9,7 @@
 #include "core/access/lane_set.h"
 #include "core/program/arithmetic.h"
 #include "core/program/block_memory.h"
-#include "core/program/lane_exchange.h"
+#include "core/program/numbers.h"
 #include "core/program/warp_state.h"
 #include "core/runtime/signal.h"
 #include "core/text/error.h"

@@ -1,9 +1,8 @@
-#include "core/program/lane_exchange.h"
-
 #include <bit>
 #include <optional>
 
 #include "core/access/lane_set.h"
+#include "core/program/numbers.h"
 
 namespace coalprof {
 namespace {

@@ -13,7 +13,6 @@
 
 #include "core/program/trace.h"
 #include "core/program/traced_kernels.h"
-#include "core/program/traced_lines.h"
 
 namespace coalprof {
 

@@ -2,7 +2,6 @@
 // basic block it merges accesses to constant distances from one register where it can prove that
 // the register is a multiple of the width of all. Arrays begin at multiples of 16 bytes. Global
 // memory has no such pairs: what a parameter points to may begin anywhere.
-#include "core/program/merge.h"
 
 #include <fmt/format.h>
 
@@ -15,7 +14,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/program/needs.h"
+#include "core/program/code.h"
 #include "core/program/step_code.h"
 
 namespace coalprof {

@@ -1,5 +1,3 @@
-#include "core/program/needs.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/program/code.h"
 #include "core/program/statement.h"
 #include "core/text/error.h"
 #include "core/text/symbol.h"

@@ -257,7 +257,7 @@ MemoryWords OpcodeWords::memory() const {
         words.width_bytes = 16;
         words.variant = has("x4") ? 'M' : has("x2") ? 'm' : 'n';
         words.is_transposed = has("trans");
-    } else if (base() == "wmma") {  // see fragment.h for its matrices
+    } else if (base() == "wmma") {  // see statement.h for its matrices
         words.opcode = has("load") ? Opcode::load : Opcode::store;
         words.kind = has("load") ? AccessKind::load : AccessKind::store;
     } else {

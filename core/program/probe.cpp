@@ -7,7 +7,6 @@
 #include <map>
 
 #include "core/program/array_names.h"
-#include "core/program/fragment.h"
 #include "core/program/opcodes.h"
 #include "core/program/statement.h"
 

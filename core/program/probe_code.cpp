@@ -1,10 +1,10 @@
-#include "core/program/probe_code.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 #include <string_view>
+
+#include "core/program/probe.h"
 
 namespace coalprof {
 namespace {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/access/warp_access.h"
+#include "core/program/opcodes.h"
 
 namespace coalprof {
 
@@ -28,7 +29,7 @@ struct MemoryInstruction {
     std::string offset = "0";          // added to it
     std::string result = {};           // of an atomic: the register that gets the earlier value
     // For wmma: the elements from line to line, a register or a number; empty: as many as a line
-    // has. Its accesses, and their widths and lanes: fragment.h.
+    // has. Its accesses, and their widths and lanes: Fragment.
     std::string line_elements = {};
 };
 
@@ -63,5 +64,34 @@ std::vector<std::string_view> words_of(std::string_view text);
 // True if ptxas makes a reduction of an atomic with this opcode whose result is not read: it keeps
 // exchanges, and those that later accesses must not overtake (Triton's are ".acq_rel").
 bool may_become_reduction(std::string_view opcode);
+
+// The accesses of wmma.load and wmma.store: ptxas turns them into ordinary loads and stores, and
+// into ldmatrix where they read shared memory.
+
+// (lane >> shift & mask) * factor
+struct LanePart {
+    std::uint32_t shift = 0;
+    std::uint32_t mask = 0;
+    std::uint32_t factor = 1;
+};
+
+// A line is a row of a matrix that lies by rows, a column of one that lies by columns. A lane's
+// address is line * (bytes from line to line) + byte, both by the lane's number, added to the
+// pointer; each access adds its lines and bytes.
+struct FragmentAccess {
+    std::uint32_t lines = 0;
+    std::uint32_t bytes = 0;
+};
+struct Fragment {
+    LanePart line = {}, byte = {};
+    std::vector<FragmentAccess> accesses = {};
+    std::uint32_t width_bytes = 4;  // of a lane
+    char variant = 0;               // n, m, M: an ldmatrix of 1, 2 or 4 matrices
+    std::uint32_t element_bits = 16;
+    std::uint32_t line_elements = 0;  // default distance of lines
+};
+
+// None: an unknown form.
+std::optional<Fragment> fragment_of(const OpcodeWords& words);
 
 }  // namespace coalprof

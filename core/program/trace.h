@@ -82,7 +82,7 @@ struct Trace {
     std::vector<std::string> problems;  // sentences
     std::set<std::string> unfinished;   // kernels that did not end within the wait
     std::set<std::string> libraries;    // paths of some loaded libraries
-    // For code that was loaded: see second_run.h.
+    // For code that was loaded: see may_have_lines().
     std::set<std::string> rewritable;         // kernels, by their mangled names
     std::set<std::string> rewritten;          // those that count themselves
     std::set<std::string> lacks_ptx;          // reasons: clauses

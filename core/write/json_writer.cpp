@@ -1,6 +1,3 @@
-// `json`: one document, schema coalprof/1. It is written as the points come, one a line, so the
-// status and the warnings, which are known last, are at its end.
-
 #include "core/write/json_writer.h"
 
 #include <algorithm>
@@ -66,6 +63,8 @@ void put_launch(TextBuffer& out, const LaunchSettings& launch) {
                       {R"(,"l2_fetch_bytes":)", if_known(launch.l2_fetch_bytes)}});
 }
 
+// One document, schema coalprof/1. It is written as the points come, one a line, so the status and
+// the warnings, which are known last, are at its end.
 class JsonWriter : public ResultSink {
  public:
     explicit JsonWriter(ByteSink& out) : out_(out) {}

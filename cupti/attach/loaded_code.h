@@ -1,7 +1,7 @@
 // Looks at the code that a program loads, to predict what a second run finds, in which it counts
-// its lines: see core/program/second_run.h. Only headers are read of fat binaries without PTX for
-// this GPU. The driver has taken the code already, so that its headers are whole. Everything is
-// called from CUPTI's callbacks, one at a time.
+// its lines: see may_have_lines() in core/program/traced_kernels.h. Only headers are read of fat
+// binaries without PTX for this GPU. The driver has taken the code already, so that its headers are
+// whole. Everything is called from CUPTI's callbacks, one at a time.
 #pragma once
 
 #include <cstddef>

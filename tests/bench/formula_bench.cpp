@@ -8,7 +8,7 @@
 
 #include "core/count/coalescer.h"
 #include "core/formula/formula.h"
-#include "core/formula/scalar.h"
+#include "core/formula/launch_check.h"
 #include "core/formula/user_formula.h"
 #include "core/machine/machine.h"
 

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/program/second_run.h"
+#include "core/program/traced_kernels.h"
 #include "cupti/attach/attachment.h"
 #include "cupti/attach/cubins.h"
 #include "cupti/attach/ptx_image.h"

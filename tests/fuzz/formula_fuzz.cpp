@@ -5,7 +5,7 @@
 #include <array>
 
 #include "core/formula/formula.h"
-#include "core/formula/scalar.h"
+#include "core/formula/launch_check.h"
 #include "core/formula/user_formula.h"
 #include "core/text/error.h"
 #include "fuzz/claim.h"

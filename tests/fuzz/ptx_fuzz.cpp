@@ -5,7 +5,6 @@
 #include "core/kernel/kernel_points.h"
 #include "core/machine/machine.h"
 #include "core/program/code.h"
-#include "core/program/merge.h"
 #include "fuzz/claim.h"
 
 namespace {

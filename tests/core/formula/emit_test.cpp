@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "core/formula/launch_check.h"
 #include "core/formula/random_formula.h"
-#include "core/formula/scalar.h"
 #include "core/formula/user_formula.h"
 #include "core/pattern/formulas.h"
 #include "test_data.h"

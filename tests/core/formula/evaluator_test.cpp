@@ -14,7 +14,6 @@
 #include "core/formula/lane_program.h"
 #include "core/formula/launch_check.h"
 #include "core/formula/random_formula.h"
-#include "core/formula/scalar.h"
 #include "core/pattern/formulas.h"
 
 namespace coalprof {

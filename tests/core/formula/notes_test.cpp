@@ -1,10 +1,9 @@
 // What is said about a formula, part by part.
-#include "core/formula/notes.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "core/formula/formula.h"
+#include "core/formula/user_formula.h"
 #include "sentence_facts.h"
 
 namespace coalprof {

@@ -10,7 +10,7 @@
 
 #include "core/formula/facts.h"
 #include "core/formula/lane_program.h"
-#include "core/formula/scalar.h"
+#include "core/formula/launch_check.h"
 
 namespace coalprof {
 namespace {

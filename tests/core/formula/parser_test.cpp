@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "core/formula/scalar.h"
+#include "core/formula/launch_check.h"
 #include "core/formula/tree.h"
 #include "core/text/error.h"
 #include "core/text/refusal.h"

@@ -9,7 +9,6 @@
 #include "core/machine/machine.h"
 #include "core/program/code.h"
 #include "core/program/execute.h"
-#include "core/program/merge.h"
 #include "core/program/step_code.h"
 
 namespace coalprof {

@@ -1,7 +1,7 @@
 // Programs of one kernel k, and what their code lets expect of a second run.
-#include "core/program/second_run.h"
-
 #include <gtest/gtest.h>
+
+#include "core/program/traced_kernels.h"
 
 namespace coalprof {
 namespace {

@@ -10,7 +10,6 @@
 
 #include "core/json/json_tree.h"
 #include "core/program/traced_kernels.h"
-#include "core/program/traced_lines.h"
 #include "core/text/error.h"
 
 namespace coalprof {
