@@ -1,9 +1,12 @@
-// Runs a program with our streams, and passes signals on to it; a folder for its files.
+// Runs a program with our streams, and passes signals on to it; a folder for its files; the traces
+// that the library in it leaves.
 #pragma once
 
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "core/program/trace.h"
 
 namespace coalprof {
 
@@ -33,5 +36,8 @@ class WorkFolder {
  private:
     std::string path_;
 };
+
+// One for each process, in the order of their numbers; an unreadable one has that as its problem.
+std::vector<Trace> traces_in(const std::string& folder_path);
 
 }  // namespace coalprof

@@ -9,7 +9,7 @@
 
 #include "cli/invocation.h"
 #include "cli/list_output.h"
-#include "cli/system_report.h"
+#include "cli/wiring.h"
 #include "core/text/fold.h"
 #include "core/text/units.h"
 

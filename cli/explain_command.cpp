@@ -13,7 +13,7 @@
 #include "cli/parse.h"
 #include "cli/progress.h"
 #include "cli/ptx_source.h"
-#include "cli/result_head.h"
+#include "cli/saved_result.h"
 #include "cli/sweep_options.h"
 #include "core/count/load_path.h"
 #include "core/count/predict.h"

@@ -14,7 +14,7 @@
 #include "cli/print.h"
 #include "cli/progress.h"
 #include "cli/ptx_source.h"
-#include "cli/result_head.h"
+#include "cli/saved_result.h"
 #include "cli/sweep_options.h"
 #include "core/access/warps_file.h"
 #include "core/kernel/arguments.h"

@@ -10,7 +10,7 @@
 
 #include "cli/invocation.h"
 #include "cli/list_output.h"
-#include "cli/system_report.h"
+#include "cli/wiring.h"
 #include "core/machine/machine.h"
 #include "core/pattern/catalog.h"
 #include "core/result/counter.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cli/print.h"
-#include "cli/result_head.h"
+#include "cli/saved_result.h"
 #include "core/text/fold.h"
 #include "core/text/name_list.h"
 

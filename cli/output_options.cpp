@@ -16,7 +16,7 @@
 #include "cli/print.h"
 #include "cli/source_files.h"
 #include "cli/sweep_options.h"
-#include "cli/system_report.h"
+#include "cli/wiring.h"
 #include "core/explain/launch_sample.h"
 #include "core/judge/gate_formats.h"
 #include "core/machine/machine.h"

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "cli/print.h"
-#include "cli/system_report.h"
+#include "cli/wiring.h"
 #include "core/runtime/signal.h"
 #include "core/runtime/steps.h"
 #include "core/text/describe.h"

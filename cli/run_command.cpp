@@ -14,7 +14,7 @@
 #include "cli/invocation.h"
 #include "cli/output_options.h"
 #include "cli/parse.h"
-#include "cli/result_head.h"
+#include "cli/saved_result.h"
 #include "cli/source_files.h"
 #include "core/lines/run_kernels.h"
 #include "core/lines/run_warnings.h"
@@ -29,7 +29,6 @@
 #include "core/text/symbol.h"
 #include "core/write/output_file.h"
 #ifdef COALPROF_HAS_CUDA
-#include "cli/trace_folder.h"
 #include "cupti/attach/frameworks.h"
 #include "cupti/attach/nvtx_ranges.h"
 #include "cupti/attach/orders.h"

@@ -1,9 +1,13 @@
-// The one result that a saved file holds, for the commands that read results.
+// The parts of a result's head that every command fills in the same way; and the one result that a
+// saved file holds.
 #pragma once
 
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "core/machine/machine.h"
+#include "core/result/result.h"
 #include "core/result/result_reader.h"
 #include "core/text/byte_source.h"
 
@@ -27,5 +31,9 @@ class SavedResult {
     std::string name_;
     std::unique_ptr<ByteSource> source_;
 };
+
+// Version, command line, time and the environment variables that matter.
+ResultHead head_of(const std::vector<std::string>& argv);
+MachineFacts describe_machines(const std::vector<Machine>& machines);
 
 }  // namespace coalprof

@@ -5,13 +5,19 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
+#include "cli/gate_options.h"
 #include "cli/invocation.h"
 #include "cli/output_options.h"
+#include "cli/progress.h"
 #include "cli/sweep_options.h"
 #include "core/device/device.h"
+#include "core/run/run_points.h"
 #include "core/sweep/swept_points.h"
+#include "core/write/journal.h"
 
 namespace coalprof {
 
@@ -26,5 +32,37 @@ struct SweepJob {
 
 ExitCode run_sweep_job(const SweepJob& job, const MachineOptions& machine_options,
                        const OutputOptions& output_options, const Invocation& invocation);
+
+// The stages between the points of a run and its outputs: progress, budgets, the journal.
+class RunSinks {
+ public:
+    // Opens the outputs. Warnings of `said_code` are not printed again. Throws as Outputs does, and
+    // UsageError for --resume without a file.
+    RunSinks(const std::vector<OutputTarget>& targets, const MachineOptions& machine,
+             const OutputOptions& output, std::string_view said_code = {});
+
+    ResultSink& sink() { return *progress_; }
+    // Keeps points in the journal, after those that an earlier run has finished if the user wants
+    // to resume and there are some. Throws UsageError where the journal holds points of other
+    // sweeps only.
+    Keeping keeping();
+    // The exit code of a run that ended with `code`, with its budgets and --best.
+    ExitCode judged(ExitCode code) {
+        const bool lacks_best = code == ExitCode::done && !viewed_->found_best();
+        return budgets_->judged(lacks_best ? ExitCode::environment : code);
+    }
+
+ private:
+    std::string earlier_journal(const ResultHead& head);
+
+    std::function<void(std::string_view)> note_;
+    std::optional<Outputs> outputs_;
+    std::optional<Viewed> viewed_;  // after the journal, which has all points
+    std::optional<Journal> journal_;
+    std::optional<BudgetedRun> budgets_;
+    std::optional<Progress> progress_;
+    std::vector<std::string> journaled_;  // outputs that may have a journal beside them
+    bool resumes_ = false;
+};
 
 }  // namespace coalprof

@@ -11,7 +11,7 @@
 #include "cli/parse.h"
 #include "cli/print.h"
 #include "cli/progress.h"
-#include "cli/result_head.h"
+#include "cli/saved_result.h"
 #include "cli/sweep_options.h"
 #include "cli/wiring.h"
 #include "core/judge/verify.h"
