@@ -19,7 +19,7 @@
 #include "core/text/number.h"
 
 #ifdef COALPROF_HAS_CUDA
-#include "cupti/attach/ptx_image.h"
+#include "cupti/attach/cubins.h"
 #endif
 
 namespace coalprof {

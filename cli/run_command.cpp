@@ -25,6 +25,7 @@
 #include "core/runtime/signal.h"
 #include "core/text/describe.h"
 #include "core/text/files_in_use.h"
+#include "core/text/name_list.h"
 #include "core/text/number.h"
 #include "core/text/symbol.h"
 #include "core/write/output_file.h"
@@ -32,7 +33,7 @@
 #include "cupti/attach/frameworks.h"
 #include "cupti/attach/nvtx_ranges.h"
 #include "cupti/attach/orders.h"
-#include "kernels/device_query.h"
+#include "kernels/gpu.h"
 #endif
 
 namespace coalprof {

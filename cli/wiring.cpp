@@ -17,9 +17,9 @@
 #include "cupti/collector.h"
 #include "cupti/metric_table.h"
 #include "cupti/preflight.h"
-#include "kernels/device_query.h"
+#include "kernels/compiler.h"
+#include "kernels/gpu.h"
 #include "kernels/launcher.h"
-#include "kernels/nvrtc_api.h"
 #endif
 
 namespace coalprof {

@@ -1,5 +1,5 @@
 // The launcher of the CUDA driver API and NVRTC. Names no type of CUDA's: cli/wiring includes this
-// and nothing else of kernels/ but device_query.h.
+// and nothing else of kernels/ but gpu.h.
 #pragma once
 
 #include <future>

@@ -3,10 +3,37 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+
+#include "core/machine/machine.h"
+#include "kernels/source/arguments.h"
 
 namespace coalprof {
-
 namespace {
+
+constexpr std::uint64_t smallest_flush_bytes = 16ull << 20;
+constexpr double pause_seconds = 20e-6;
+// Repetitions that are enqueued together. If more than about five wait, some twenty entries of the
+// queue, the first ones take 0.6 us longer, as do those that the GPU begins while the host still
+// enqueues (docs/measurements/h200/rounds.txt).
+constexpr std::size_t round_repeats = 4;
+// The GPU is held for the shortest time while a round is enqueued, and for twice as long each time
+// that the host was too late. A host that is late after the longest always will be.
+constexpr double shortest_hold_seconds = 50e-6;
+constexpr double longest_hold_seconds = 800e-6;
+
+std::uint64_t flush_bytes(const DeviceFacts& facts) {
+    const Machine machine = machine_of_device({facts.major, facts.minor}, facts.name);
+    return facts.l2_bytes * machine.rules->memory.flush_reads;
+}
+
+double quantile(const std::vector<double>& sorted, double q) {
+    const double place = q * static_cast<double>(sorted.size() - 1);
+    const auto below = static_cast<std::size_t>(std::floor(place));
+    const std::size_t above = std::min(below + 1, sorted.size() - 1);
+    const double share = place - static_cast<double>(below);
+    return sorted[below] + (sorted[above] - sorted[below]) * share;
+}
 
 std::optional<std::uint64_t> read_limit(const Gpu& gpu) {
     std::size_t bytes = 0;
@@ -17,6 +44,105 @@ std::optional<std::uint64_t> read_limit(const Gpu& gpu) {
 }
 
 }  // namespace
+
+Timing summarize(std::vector<double> seconds) {
+    std::sort(seconds.begin(), seconds.end());
+    return {.repeats = seconds.size(),
+            .median_seconds = quantile(seconds, 0.5),
+            .low_seconds = quantile(seconds, 0.25),
+            .high_seconds = quantile(seconds, 0.75),
+            .min_seconds = seconds.front(),
+            .max_seconds = seconds.back()};
+}
+
+CacheControl::CacheControl(KernelShop& shop, const DeviceFacts& facts)
+    : shop_(shop),
+      buffer_bytes_(std::max(flush_bytes(facts), smallest_flush_bytes)),
+      cycles_per_second_(static_cast<double>(facts.clock_hz)),
+      flush_blocks_(std::uint64_t{facts.multiprocessors} * 8) {}
+
+CompileRequest CacheControl::request() {
+    return {.source = "#include \"kernels/source/timing.cuh\"\n"};
+}
+
+void CacheControl::flush() {
+    const Gpu& gpu = shop_.gpu();
+    if (!buffer_) {
+        buffer_.emplace(gpu, buffer_bytes_, "emptying L2");
+        gpu.check(gpu.api().fill_bytes(buffer_->address(), 0, buffer_bytes_, nullptr),
+                  "clear the buffer that empties L2");
+    }
+    KernelParameters parameters;
+    parameters.add(buffer_->address());
+    parameters.add(std::uint64_t{buffer_bytes_ / 16});
+    parameters.add(Word{0});
+    parameters.add(buffer_->address());
+    shop_.kernel(request(), "coalprof_flush")
+        .launch({.grid = flush_blocks_, .block = 256}, parameters.pointers());
+}
+
+void CacheControl::pause() { pause_for(pause_seconds); }
+
+void CacheControl::pause_for(double seconds) {
+    KernelParameters parameters;
+    parameters.add(static_cast<long long>(cycles_per_second_ * seconds));
+    shop_.kernel(request(), "coalprof_pause").launch({}, parameters.pointers());
+}
+
+Stopwatch::~Stopwatch() {
+    for (const CUevent event : events_) static_cast<void>(gpu_.api().event_destroy(event));
+}
+
+void Stopwatch::make_events(std::size_t count) {
+    while (events_.size() < count) {
+        CUevent event = nullptr;
+        gpu_.check(gpu_.api().event_create(&event, CU_EVENT_DEFAULT), "make a timing event");
+        events_.push_back(event);
+    }
+}
+
+bool Stopwatch::enqueue_round(std::size_t repeats, double hold_seconds,
+                              const std::function<void()>& before,
+                              const std::function<void()>& work) {
+    const DriverApi& api = gpu_.api();
+    cache_.pause_for(hold_seconds);
+    for (std::size_t k = 0; k < repeats; ++k) {
+        before();
+        gpu_.check(api.event_record(events_[2 * k], nullptr), "start the clock");
+        work();
+        gpu_.check(api.event_record(events_[2 * k + 1], nullptr), "stop the clock");
+    }
+    const CUresult first = api.event_query(events_.front());
+    if (first == CUDA_ERROR_NOT_READY) return true;
+    gpu_.check(first, "see whether the clock has started");
+    return false;
+}
+
+double Stopwatch::elapsed_seconds(std::size_t repeat) {
+    float milliseconds = 0;
+    gpu_.check(
+        gpu_.api().event_elapsed(&milliseconds, events_[2 * repeat], events_[2 * repeat + 1]),
+        "read the clock");
+    return static_cast<double>(milliseconds) * 1e-3;
+}
+
+std::vector<double> Stopwatch::measure(std::uint64_t repeats, const std::function<void()>& before,
+                                       const std::function<void()>& work) {
+    make_events(2 * round_repeats);
+    std::vector<double> seconds;
+    double hold_seconds = shortest_hold_seconds;
+    while (seconds.size() < repeats) {
+        const std::size_t count = std::min<std::uint64_t>(repeats - seconds.size(), round_repeats);
+        const bool was_held = enqueue_round(count, hold_seconds, before, work);
+        gpu_.synchronize("finish the timed launches");
+        if (!was_held && hold_seconds < longest_hold_seconds) {
+            hold_seconds *= 2;
+            continue;
+        }
+        for (std::size_t k = 0; k < count; ++k) seconds.push_back(elapsed_seconds(k));
+    }
+    return seconds;
+}
 
 FetchLimit::FetchLimit(const Gpu& gpu) : gpu_(gpu), original_(read_limit(gpu)) {}
 

@@ -11,7 +11,6 @@
 
 #include "core/device/device.h"
 #include "cupti/attach/frameworks.h"
-#include "cupti/attach/xla.h"
 #include "cupti/cupti_api.h"
 
 namespace coalprof {

@@ -25,7 +25,6 @@
 #include "cupti/attach/loaded_code.h"
 #include "cupti/attach/module_driver.h"
 #include "cupti/attach/orders.h"
-#include "cupti/attach/stream_captures.h"
 #include "cupti/collector.h"
 
 namespace coalprof {

@@ -6,7 +6,7 @@
 // release and with it the version of PTX that it may write, then with the PTX's file and "-o FILE".
 // Our stand-in passes the PTX on unchanged. Code that they find in their caches is not compiled.
 // CuPy keeps machine code and PTX in the same files of its cache. Seen with Triton of PyTorch 2.11
-// and CuPy 14.2 on an H100 (2026-11-23). For JAX see xla.h.
+// and CuPy 14.2 on an H100 (2026-11-23). For JAX see below.
 #pragma once
 
 #include <set>
@@ -53,5 +53,25 @@ struct StandIn {
 
 // True if it was written and may be started: a file system may forbid to execute its files.
 bool write_stand_in(const std::string& path, const StandIn& stand_in);
+
+// Makes XLA, by which JAX compiles, pass PTX to the driver. Written from the source of XLA and JAX
+// (xla/stream_executor/cuda: subprocess_compilation.cc, assemble_compilation_provider.cc;
+// jax/_src/lib/__init__.py, 2026-11).
+//
+// XLA calls ptxas where flags keep it from NVIDIA's libraries, and looks first where
+// xla_gpu_cuda_data_dir says. JAX sets that one anew for each program, from CUDA_ROOT, or from what
+// pip has installed: so the flag alone changes nothing. It calls ptxas with --version; with PTX of
+// a version that cannot be, to read in the complaint which one is the highest; and then with a file
+// without an end, "-o FILE" and "-arch=sm_90a".
+//
+// True if a library's file name is one of XLA's or JAX's.
+bool may_hold_xla(const std::string& path);
+
+// The program's environment, given the libraries that it has loaded: none where there is no XLA
+// among them that calls ptxas, where the user's XLA_FLAGS choose its compiler, or where it cannot
+// be set. An unknown flag would end the program, so each is searched for in the libraries. `folder`
+// must outlive the program; `driver_version` as in variables_for_ptx().
+std::vector<std::pair<std::string, std::string>> variables_for_xla(
+    const std::set<std::string>& libraries, const std::string& folder, int driver_version);
 
 }  // namespace coalprof

@@ -20,8 +20,8 @@
 
 #include "core/program/probe.h"
 #include "core/program/trace.h"
+#include "cupti/attach/cubins.h"
 #include "cupti/attach/module_driver.h"
-#include "cupti/attach/ptx_image.h"
 
 namespace coalprof {
 

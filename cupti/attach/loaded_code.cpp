@@ -10,7 +10,6 @@
 #include <iterator>
 
 #include "cupti/attach/cubins.h"
-#include "cupti/attach/ptx_image.h"
 
 namespace coalprof {
 

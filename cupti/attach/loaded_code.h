@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "cupti/attach/cubins.h"
 #include "cupti/attach/module_driver.h"
-#include "cupti/attach/ptx_image.h"
 
 namespace coalprof {
 

@@ -17,7 +17,7 @@
 #include <set>
 #include <thread>
 
-#include "cupti/attach/stream_captures.h"
+#include "cupti/attach/launch_turn.h"
 #include "cupti/fake_cupti.h"
 #include "cupti/planted_folder.h"
 

@@ -14,7 +14,7 @@
 #include <iterator>
 #include <map>
 
-#include "cupti/attach/ptx_image.h"
+#include "cupti/attach/cubins.h"
 
 namespace coalprof {
 namespace {

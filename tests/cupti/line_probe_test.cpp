@@ -10,7 +10,7 @@
 #include <fstream>
 #include <set>
 
-#include "cupti/attach/ptx_image.h"
+#include "cupti/attach/cubins.h"
 #include "cupti/fat_binaries.h"
 
 namespace coalprof {

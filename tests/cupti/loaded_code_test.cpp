@@ -12,7 +12,6 @@
 #include "core/program/traced_kernels.h"
 #include "cupti/attach/attachment.h"
 #include "cupti/attach/cubins.h"
-#include "cupti/attach/ptx_image.h"
 #include "cupti/fat_binaries.h"
 
 namespace coalprof {

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "cupti/attach/attachment.h"
-#include "cupti/attach/stream_captures.h"
+#include "cupti/attach/launch_turn.h"
 #include "cupti/fake_cupti.h"
 
 namespace coalprof {

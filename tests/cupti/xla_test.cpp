@@ -1,5 +1,4 @@
 // What has XLA hand over PTX.
-#include "cupti/attach/xla.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,8 +5,8 @@
 #include "cupti/cupti_api.h"
 #include "cupti/driver.h"
 #include "device/script.h"
+#include "kernels/compiler.h"
 #include "kernels/driver_api.h"
-#include "kernels/nvrtc_api.h"
 
 namespace coalprof {
 

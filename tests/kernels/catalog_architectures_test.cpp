@@ -7,13 +7,12 @@
 #include "core/text/error.h"
 #include "kernels/ceilings.h"
 #include "kernels/compose.h"
-#include "kernels/cycle_clock.h"
 #include "kernels/nvrtc_here.h"
 #include "kernels/plan_launch.h"
 #include "kernels/plans.h"
 #include "kernels/ptx_count.h"
-#include "kernels/timing.h"
 #include "kernels/warp_launch.h"
+#include "kernels/workbench.h"
 
 namespace coalprof {
 namespace {

@@ -1,8 +1,7 @@
-#include "kernels/device_query.h"
-
 #include <gtest/gtest.h>
 
 #include "kernels/fake_driver.h"
+#include "kernels/gpu.h"
 
 namespace coalprof {
 namespace {

@@ -17,8 +17,8 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/compiler.h"
 #include "kernels/driver_api.h"
-#include "kernels/nvrtc_api.h"
 #include "kernels/nvrtc_here.h"
 
 namespace coalprof {

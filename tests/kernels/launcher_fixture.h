@@ -9,10 +9,10 @@
 #include <string>
 
 #include "core/device/device.h"
+#include "kernels/compiler.h"
 #include "kernels/fake_driver.h"
 #include "kernels/fake_kernels.h"
 #include "kernels/launcher.h"
-#include "kernels/nvrtc_api.h"
 #include "kernels/plans.h"
 
 namespace coalprof {

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "kernels/compiler.h"
-#include "kernels/nvrtc_api.h"
 
 namespace coalprof {
 

@@ -1,5 +1,3 @@
-#include "kernels/timing.h"
-
 #include <gtest/gtest.h>
 
 #include <future>
@@ -7,6 +5,7 @@
 #include <vector>
 
 #include "kernels/fake_driver.h"
+#include "kernels/workbench.h"
 
 namespace coalprof {
 namespace {
