@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "cli/parse.h"
-#include "core/formula/formula_file.h"
 #include "core/formula/tree.h"
 #include "core/text/describe.h"
 #include "core/text/range.h"

@@ -5,16 +5,13 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
-#include <utility>
 
 #include "cli/parse.h"
-#include "cli/ptx_source.h"
 #include "cli/source_files.h"
 #include "cli/sweep_options.h"
 #include "core/kernel/arguments.h"
 #include "core/pattern/launch_options.h"
 #include "core/program/array_names.h"
-#include "core/program/code.h"
 #include "core/program/kernel_pattern.h"
 #include "core/text/describe.h"
 #include "core/text/name_list.h"

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 #include "cli/print.h"
 #include "cli/saved_result.h"

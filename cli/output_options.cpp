@@ -8,7 +8,6 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
-#include <string>
 #include <utility>
 
 #include "cli/formula_options.h"

@@ -6,9 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "cli/build_text.h"
 #include "cli/print.h"

@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstdint>
 #include <cstdlib>
 #include <map>
-#include <mutex>
 #include <string_view>
 #include <system_error>
 #include <utility>

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <memory>
-#include <optional>
 
 #include "cli/invocation.h"
 #include "cli/output_options.h"

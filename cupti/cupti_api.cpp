@@ -9,9 +9,7 @@
 #include <array>
 #include <charconv>
 #include <cstdlib>
-#include <filesystem>
 #include <string_view>
-#include <type_traits>
 
 #include "core/device/device.h"
 #include "core/runtime/steps.h"

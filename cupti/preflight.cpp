@@ -10,7 +10,6 @@
 #include <charconv>
 #include <fstream>
 #include <iterator>
-#include <optional>
 #include <string_view>
 #include <type_traits>
 #include <utility>

@@ -1,5 +1,5 @@
-// The highest rates at which this GPU reads and copies: the ceilings that measured bandwidth is
-// compared with.
+// The highest rates at which this GPU reads and copies, the ceilings that measured bandwidth is
+// compared with; and the cycles that single instructions take.
 #pragma once
 
 #include <cstdint>

@@ -5,7 +5,6 @@
 
 #include <cstdlib>
 
-#include "core/device/device.h"
 #include "core/runtime/steps.h"
 
 namespace coalprof {

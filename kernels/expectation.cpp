@@ -7,9 +7,7 @@
 #include <bit>
 #include <cstring>
 #include <memory>
-#include <vector>
 
-#include "core/runtime/parallel.h"
 #include "kernels/source/values.h"
 
 namespace coalprof {

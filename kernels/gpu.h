@@ -1,5 +1,6 @@
 // One device with its primary context, current in the thread that made it. Owns nothing else:
-// memory, modules and events hold a reference to it and are destroyed before it.
+// memory, modules and events hold a reference to it and are destroyed before it. And the facts
+// about devices, which need none.
 #pragma once
 
 #include <cstdint>

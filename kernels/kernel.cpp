@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
-
 namespace coalprof {
 
 void Kernel::launch(const LaunchSize& size, void* const* parameters) const {

@@ -4,7 +4,6 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <future>
 #include <map>
 #include <optional>
 #include <system_error>

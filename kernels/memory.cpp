@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <bit>
 #include <fstream>
-#include <numeric>
 #include <string>
 
 #include "core/text/units.h"

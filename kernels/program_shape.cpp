@@ -7,7 +7,6 @@
 #include <limits>
 #include <type_traits>
 
-#include "core/device/device.h"
 #include "core/pattern/memory_settings.h"
 
 namespace coalprof {

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "core/formula/launch_check.h"

@@ -1,5 +1,4 @@
 #include <bit>
-#include <utility>
 
 #include "core/formula/lane_program.h"
 #include "core/formula/operators.h"

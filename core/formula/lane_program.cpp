@@ -1,7 +1,6 @@
 #include "core/formula/lane_program.h"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 
 #include "core/formula/ranges.h"

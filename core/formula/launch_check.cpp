@@ -10,7 +10,6 @@
 #include <optional>
 #include <string>
 
-#include "core/formula/facts.h"
 #include "core/formula/lane_program.h"
 #include "core/formula/lexer.h"
 #include "core/formula/ranges.h"

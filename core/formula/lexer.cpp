@@ -2,12 +2,9 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <array>
 #include <limits>
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "core/text/number.h"
 #include "core/text/utf8.h"

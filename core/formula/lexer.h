@@ -49,9 +49,10 @@ UsageError fraction_error(std::string_view formula, std::size_t at);
 // arguments, a text that grows beyond `most_bytes`.
 std::string without_macros(std::string_view text, std::size_t most_bytes);
 
-// Pasted kernels of Numba, translated to C: `a[x, y]` becomes `a[x][y]`. A text that speaks of Numba's `cuda` is Python: a line is a
-// statement, indented ones belong to the `if` or `for` above them, and `x, y = cuda.grid(2)` are
-// two numbers, `a.shape[0]` those of `arrays`. Other texts come back as they are.
+// Pasted kernels of Numba, translated to C: `a[x, y]` becomes `a[x][y]`. A text that speaks of
+// Numba's `cuda` is Python: a line is a statement, indented ones belong to the `if` or `for` above
+// them, and `x, y = cuda.grid(2)` are two numbers, `a.shape[0]` those of `arrays`. Other texts come
+// back as they are.
 std::string c_of_python(std::string_view text, const std::vector<DeclaredArray>& arrays);
 
 }  // namespace coalprof

@@ -5,20 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstdint>
 #include <limits>
-#include <optional>
-#include <set>
-#include <string_view>
 #include <utility>
 
-#include "core/formula/facts.h"
-#include "core/formula/lane_program.h"
 #include "core/formula/operators.h"
 #include "core/formula/ranges.h"
-#include "core/formula/tree.h"
 #include "core/pattern/formulas.h"
-#include "core/pattern/program.h"
 
 namespace coalprof {
 namespace {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include "core/formula/lexer.h"
 #include "core/result/counter.h"

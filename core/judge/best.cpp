@@ -14,8 +14,8 @@
 #include "core/text/error.h"
 #include "core/text/name_list.h"
 #include "core/text/units.h"
-#include "core/write/number_text.h"
 #include "core/write/columns.h"
+#include "core/write/number_text.h"
 
 namespace coalprof {
 namespace {

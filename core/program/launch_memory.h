@@ -5,7 +5,6 @@
 #include <array>
 #include <bitset>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>

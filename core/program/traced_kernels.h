@@ -1,4 +1,5 @@
-// The launches of a program, summed up: one entry for each kernel, grid and block.
+// The launches of a program, summed up: one entry for each kernel, grid and block; and its memory
+// instructions.
 #pragma once
 
 #include <cstdint>

@@ -3,9 +3,7 @@
 #pragma once
 
 #include <array>
-#include <cmath>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>

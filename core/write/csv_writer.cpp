@@ -12,9 +12,9 @@
 #include "core/text/describe.h"
 #include "core/text/error.h"
 #include "core/text/fold.h"
+#include "core/write/columns.h"
 #include "core/write/formats.h"
 #include "core/write/origin.h"
-#include "core/write/columns.h"
 #include "core/write/text_buffer.h"
 
 namespace coalprof {

@@ -8,7 +8,6 @@
 #include <set>
 #include <utility>
 
-#include "core/write/columns.h"
 #include "core/write/table_style.h"
 
 namespace coalprof {

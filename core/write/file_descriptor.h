@@ -2,7 +2,6 @@
 // only when all of the text is written.
 #pragma once
 
-#include <string>
 #include <string_view>
 
 #include "core/text/files_in_use.h"

@@ -3,17 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 #include <string>
-#include <string_view>
 #include <utility>
 
-#include "core/result/result.h"
 #include "core/text/describe.h"
 #include "core/text/fold.h"
 #include "core/text/name_list.h"
 #include "core/text/utf8.h"
-#include "core/write/byte_sink.h"
 
 namespace coalprof {
 namespace {

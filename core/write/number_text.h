@@ -2,7 +2,6 @@
 // column short. Output for programs never comes through here.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -6,16 +6,15 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <optional>
 #include <unordered_map>
 
 #include "core/text/describe.h"
 #include "core/text/units.h"
+#include "core/write/columns.h"
 #include "core/write/formats.h"
 #include "core/write/origin.h"
-#include "core/write/columns.h"
 #include "core/write/table_style.h"
 #include "core/write/text_buffer.h"
 

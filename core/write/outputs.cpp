@@ -1,8 +1,6 @@
 #include "core/write/outputs.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <optional>
 #include <utility>
 
 #include "core/write/file_descriptor.h"

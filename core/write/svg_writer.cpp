@@ -13,9 +13,9 @@
 #include "core/write/formats.h"
 #include "core/write/labels.h"
 #include "core/write/number_text.h"
+#include "core/write/safe_text.h"
 #include "core/write/table_items.h"
 #include "core/write/text_buffer.h"
-#include "core/write/safe_text.h"
 
 namespace coalprof {
 namespace {

@@ -5,7 +5,6 @@
 
 #include <array>
 #include <bitset>
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>

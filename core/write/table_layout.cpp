@@ -10,8 +10,8 @@
 
 #include "core/text/units.h"
 #include "core/text/utf8.h"
-#include "core/write/labels.h"
 #include "core/write/columns.h"
+#include "core/write/labels.h"
 #include "core/write/safe_text.h"
 #include "core/write/table_style.h"
 

@@ -6,16 +6,12 @@
 #include <array>
 #include <cmath>
 #include <iterator>
-#include <optional>
 #include <utility>
-#include <vector>
 
-#include "core/result/result.h"
 #include "core/text/name_list.h"
 #include "core/write/columns.h"
 #include "core/write/labels.h"
 #include "core/write/safe_text.h"
-#include "core/write/table_layout.h"
 
 namespace coalprof {
 namespace {

@@ -43,7 +43,8 @@ std::optional<CrossTable> cross_table_of(const TableLayout& layout,
 std::string cross_axes_of(const TableLayout& layout, const std::vector<Point>& points);
 
 // The table of a program that ran: its kernels by the cost of their waste, those of one name
-// folded, then fixes for the worst. It fits a screen; `-v` shows the rest. Every other result, and a run that has no waste measured, goes to `general`.
+// folded, then fixes for the worst. It fits a screen; `-v` shows the rest. Every other result, and
+// a run that has no waste measured, goes to `general`.
 std::unique_ptr<ResultSink> with_run_table(ByteSink& out, const TableStyle& style,
                                            std::unique_ptr<TableRenderer> renderer,
                                            std::unique_ptr<ResultSink> general);

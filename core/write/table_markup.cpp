@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "core/write/table.h"
 #include "core/write/safe_text.h"
+#include "core/write/table.h"
 
 namespace coalprof {
 namespace {

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <utility>
 #include <vector>
 
 #include "core/pattern/launch_options.h"

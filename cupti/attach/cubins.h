@@ -1,5 +1,5 @@
-// The machine code that a program loads, as far as it has one function: it contains the source line
-// of each instruction.
+// The code that a program loads: machine code, as far as it has one function, with the source line
+// of each instruction; and PTX.
 #pragma once
 
 #include <cstddef>

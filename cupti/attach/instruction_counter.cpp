@@ -10,7 +10,6 @@
 
 #include "core/device/device.h"
 #include "core/program/machine_code.h"
-#include "cupti/collector.h"
 #include "cupti/failures.h"
 #include "cupti/host.h"
 

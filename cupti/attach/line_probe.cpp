@@ -10,7 +10,6 @@
 #include <fstream>
 #include <iterator>
 
-#include "cupti/attach/cubins.h"
 #include "cupti/attach/loaded_code.h"
 
 namespace coalprof {

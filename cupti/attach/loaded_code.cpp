@@ -9,8 +9,6 @@
 #include <fstream>
 #include <iterator>
 
-#include "cupti/attach/cubins.h"
-
 namespace coalprof {
 
 void LoadedCode::image(const void* image) {

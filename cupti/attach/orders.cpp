@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <sstream>
 #include <string_view>
-#include <utility>
 
 #include "core/text/symbol.h"
 

@@ -1,8 +1,6 @@
 // The metrics of machine code, asked of this machine's libcupti (no GPU needed).
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <set>
 #include <string>
 
 #include "core/program/machine_code.h"

@@ -1,6 +1,5 @@
 // A saved result, JSON or JSON Lines, in blocks of any size: refused with a printable error, or
 // read so that what is written of it is read as the same again.
-#include <algorithm>
 
 #include "core/result/result_reader.h"
 #include "core/write/formats.h"

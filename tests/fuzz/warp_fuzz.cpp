@@ -1,6 +1,5 @@
 // One warp whose lanes the bytes give: counted the same by all kinds of vectors, and as a load by
 // sets of sectors, lines and words.
-#include <algorithm>
 #include <array>
 
 #include "bench/count_with_sets.h"

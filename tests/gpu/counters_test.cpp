@@ -2,7 +2,6 @@
 // or no permission.
 #include <array>
 #include <string>
-#include <vector>
 
 #include "gpu/on_gpu.h"
 #include "kernels/plans.h"

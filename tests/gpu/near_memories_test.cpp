@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <map>
 #include <vector>
 
 #include "core/count/predict.h"

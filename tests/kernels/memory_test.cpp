@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <future>
 #include <memory>
 
 #include "kernels/fake_driver.h"

@@ -9,7 +9,6 @@
 
 #include <cstdlib>
 #include <span>
-#include <type_traits>
 
 #include "core/device/device.h"
 #include "cupti/attach/attachment.h"

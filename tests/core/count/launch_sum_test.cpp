@@ -5,7 +5,6 @@
 #include <atomic>
 #include <map>
 #include <random>
-#include <set>
 
 #include "core/count/coalescer.h"
 #include "core/machine/machine.h"

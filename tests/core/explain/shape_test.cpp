@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bit>
 
 #include "core/explain/cases.h"
 #include "core/explain/naive.h"

@@ -1,7 +1,6 @@
 // Periods: what is claimed of a launch is compared with every thread of it.
 #include <gtest/gtest.h>
 
-#include <array>
 #include <limits>
 #include <memory>
 #include <string>

@@ -1,7 +1,7 @@
 // Programs of one kernel k, and what their code lets expect of a second run.
-#include <gtest/gtest.h>
-
 #include "core/program/traced_kernels.h"
+
+#include <gtest/gtest.h>
 
 namespace coalprof {
 namespace {

@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
-
 #include "core/write/safe_text.h"
+
+#include <gtest/gtest.h>
 
 namespace coalprof {
 namespace {

@@ -1,7 +1,8 @@
+#include "kernels/gpu.h"
+
 #include <gtest/gtest.h>
 
 #include "kernels/fake_driver.h"
-#include "kernels/gpu.h"
 
 namespace coalprof {
 namespace {
