@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <iterator>
 #include <map>
@@ -11,10 +12,8 @@
 #include <set>
 #include <tuple>
 
-#include "core/kernel/finding_savings.h"
 #include "core/kernel/kernel_faults.h"
-#include "core/kernel/pass_findings.h"
-#include "core/kernel/sampled_readings.h"
+#include "core/kernel/kernel_findings.h"
 #include "core/lines/line_findings.h"
 #include "core/lines/line_points.h"
 #include "core/sim/kernel_time.h"
@@ -216,7 +215,7 @@ KernelResult points_of_kernel(const Code& code, const KernelLaunch& launch, cons
     // Waste can wait until the fault is mended.
     if (result.findings.empty()) {
         result.findings = findings_of(reports, names, machine);
-        add_repeat_findings(result, code, counts);
+        add_repeat_findings(result, code, launch, counts);
     }
     warn(result, "W-UNCOUNTED", text_of_uncounted(code));
     if (notes.needs_tensors)
@@ -228,6 +227,42 @@ KernelResult points_of_kernel(const Code& code, const KernelLaunch& launch, cons
 }
 
 namespace {
+
+// Student's t with 15 degrees of freedom: nine of ten means of 16 groups lie within this many
+// standard errors.
+constexpr double t_of_16_groups = 1.753;
+
+double standard_error(const std::vector<double>& values) {
+    double mean = 0, squares = 0;
+    for (const double one : values) mean += one;
+    const auto count = static_cast<double>(values.size());
+    mean /= count;
+    for (const double one : values) squares += (one - mean) * (one - mean);
+    return values.size() < 2 ? 0 : std::sqrt(squares / (count - 1) / count);
+}
+
+// From a sample of blocks to all of them: scales the totals of a point. `groups`: its readings in
+// each part of the sample, all of one size; their differences give the intervals.
+void extrapolate(Point& point, const std::vector<Readings>& groups, double scale) {
+    Readings scaled = point.predicted;
+    Estimates estimates;
+    point.predicted.each([&](Counter counter, const Reading& reading) {
+        if (!is_number(reading)) return;
+        const bool is_total = std::holds_alternative<std::uint64_t>(reading);
+        const double factor = is_total ? scale : 1;
+        std::vector<double> values;
+        for (const Readings& one : groups)  // missing totals of a group are 0
+            if (is_number(one[counter]) || is_total)
+                values.push_back(number_or(one[counter], 0) * factor *
+                                 (is_total ? static_cast<double>(groups.size()) : 1));
+        const double value = number_in(reading) * factor;
+        const double half = t_of_16_groups * standard_error(values);
+        if (is_total) scaled[counter] = static_cast<std::uint64_t>(std::llround(value));
+        estimates.intervals.push_back({counter, std::max(0.0, value - half), value + half});
+    });
+    point.predicted = scaled;
+    point.estimates = std::move(estimates);
+}
 
 // Where costs are equal, those that waste most stay first.
 void put_costliest_first(KernelResult& result) {

@@ -491,20 +491,23 @@ class Times(Case):
         self.assertAlmostEqual(each - found["saves_seconds"], once, delta=each / 5)
 
     def test_stores_to_the_same_place_in_each_round_are_no_work_but_a_finding(self):
-        def kernel(name, in_loop, behind=""):
+        def kernel(name, in_loop, behind="", before=""):
             return (f".visible .entry {name}(.param .u64 x, .param .u64 y)\n"
                     "{ .reg .pred %p<3>; .reg .b32 %r<12>; .reg .b64 %rd<9>;\n"
                     "mov.u32 %r1, %ctaid.x; mov.u32 %r2, %tid.x; mad.lo.u32 %r3, %r1, 256, %r2; mov.u32 %r8, 0;"
                     "ld.param.u64 %rd1, [x]; ld.param.u64 %rd2, [y]; mov.u32 %r4, 0; mad.wide.u32 %rd4, %r3, 4, %rd2;\n"
+                    f"{before}\n"
                     "LOOP: mad.lo.u32 %r5, %r4, 32, %r2; mad.wide.u32 %rd3, %r5, 4, %rd1; ld.global.u32 %r6, [%rd3];"
                     "add.u32 %r8, %r8, %r6; add.u32 %r4, %r4, 1; setp.lt.u32 %p1, %r4, 128; add.u32 %r10, %r2, 1; setp.ge.u32 %p2, %r10, %r4;"
                     f"{in_loop} @%p1 bra LOOP; {behind} ret; }}\n")
         store = "st.global.u32 [%rd4], %r8;"
-        kernels = {"once": ("", store), "each": (store, ""), "reload": ("ld.global.u32 %r9, [%rd4];" + store, ""),
+        before = f".loc 1 5 1\n{store}\n.loc 1 6 1"
+        kernels = {"once": ("", store), "set": ("", store, before), "set_each": (store, "", before), "each": (store, ""),
+                   "reload": ("ld.global.u32 %r9, [%rd4];" + store, ""),
                    "fewer": ("@%p2 " + store, ""),  # threads stop one by one
                    "moves": (store + "add.s64 %rd4, %rd4, 1048576;", ""), "waits": (store + "bar.sync 0;", ""),
                    "atomic": (store, "red.global.add.u32 [%rd1], %r8;"), "visible": (store.replace("st.", "st.volatile."), "")}
-        ptx = HEADER + "".join(kernel(name, *parts) for name, parts in kernels.items())
+        ptx = HEADER + '.file 1 "k.cu"\n' + "".join(kernel(name, *parts) for name, parts in kernels.items())
         launch = ("--grid", "1024", "--block", "256", "--json")
         seconds, found = {}, {}
         for name in kernels:
@@ -513,7 +516,8 @@ class Times(Case):
             found[name] = [one for one in document.get("findings", []) if one["cause"] == "repeated_store"]
             stored = document["points"][0]["predicted"]["useful_bytes"]
             self.assertEqual(stored, (128 if name == "moves" else 1) << 20, name)
-        self.assertEqual([name for name in kernels if found[name]], ["each", "reload", "fewer"])
+        self.assertEqual([name for name in kernels if found[name]], ["set_each", "each", "reload", "fewer"])
+        self.assertIn("128 stores to each", found["set_each"][0]["text"])
         for name in ("each", "reload"):
             saved = found[name][0]["saves_seconds"]
             self.assertAlmostEqual(saved / (seconds[name] - seconds["once"]), 1, delta=0.15)

@@ -1,4 +1,6 @@
-// The part of a kernel's time that fixing a finding saves.
+// Findings of accesses that ask for no sector too many, but more often than they need to (loads of
+// rows whose words lie in the same banks of L1, stores that a register could collect), and the part
+// of a kernel's time that mending any finding saves.
 #pragma once
 
 #include <vector>
@@ -7,6 +9,13 @@
 #include "core/sim/kernel_time.h"
 
 namespace coalprof {
+
+// For a kernel that L1 limits, whose lines have their passes and costs. A line that has a finding
+// gets no other.
+void add_pass_findings(KernelResult& result);
+// Stores of a warp to the same places in round after round of a loop.
+void add_repeat_findings(KernelResult& result, const Code& code, const KernelLaunch& launch,
+                         const std::vector<SiteCounts>& counts);
 
 struct PricedLaunch {
     const Code& code;

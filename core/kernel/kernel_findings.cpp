@@ -1,17 +1,21 @@
-#include "core/kernel/finding_savings.h"
+#include "core/kernel/kernel_findings.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <set>
+#include <string_view>
 
 #include "core/explain/explanation.h"
-#include "core/kernel/pass_findings.h"
 #include "core/lines/line_findings.h"
 #include "core/sim/mended_time.h"
 
 namespace coalprof {
 namespace {
+
+constexpr std::string_view repeated_store = "repeated_store";
 
 // Measured savings divided by predicted ones, for ten faults and their remedies in two sizes on an
 // H100 and five of docs/examples on an H200 (docs/measurements/h100/savings): 0.86 to 1.4, but
@@ -23,6 +27,46 @@ constexpr double noise = 0.1;
 constexpr double least_gain = 0.03;
 // Remedies that were predicted to gain nothing, as latency would limit the rest, saved 0.4.
 constexpr double most_of_latency = 0.5;
+
+// As a share of the kernel's passes; fewer are not worth a fix.
+constexpr double least_waste = 0.05;
+
+bool has_finding(const KernelResult& result, const std::string& point) {
+    return std::ranges::any_of(result.findings, [&](const LineFinding& one) {
+        return one.point == point || std::ranges::find(one.others, point) != one.others.end();
+    });
+}
+
+struct PassesOfRequest {
+    double taken = 0;
+    double needed = 1;
+};
+std::optional<PassesOfRequest> passes_of(const Point& point) {
+    const double requests = number_or(point.predicted[Counter::load_requests], 0);
+    const double bytes = number_or(point.predicted[Counter::load_unique_bytes], 0);
+    if (requests == 0) return std::nullopt;
+    return PassesOfRequest{number_or(point.predicted[Counter::load_data_wavefronts], 0) / requests,
+                           std::max(1.0, bytes / requests / static_cast<double>(line_bytes))};
+}
+
+// Other threads may load in between what an atomic or a fence makes visible, or a volatile store.
+bool is_shared_with_others(const CodeStatement& statement) {
+    return std::ranges::any_of(
+        std::array{"atom", "red.", "membar", "fence", "volatile", "relaxed", "release", "mmio"},
+        [&](const char* one) { return statement.text.find(one) != std::string::npos; });
+}
+
+// The padding that puts rows which the warps read together in different banks.
+std::optional<SiteMend> padding_of(const std::vector<WarpAccess>& warps) {
+    for (const WarpAccess& warp : warps)
+        if (const auto rows = shape_of(warp).rows; rows && rows->row_bytes % line_bytes == 0) {
+            // Sectors stay whole as long as the rows have room for it.
+            const std::uint64_t pad = std::min(sector_bytes, line_bytes * rows->lanes / warp_lanes);
+            return SiteMend{SiteMend::Kind::padded, rows->row_bytes,
+                            std::max<std::uint64_t>(pad, warp.width_bytes)};
+        }
+    return std::nullopt;
+}
 
 class FindingPrices {
  public:
@@ -177,6 +221,58 @@ class FindingPrices {
 };
 
 }  // namespace
+
+void add_pass_findings(KernelResult& result) {
+    for (std::size_t i = 1; i < result.points.size(); ++i) {
+        const Point& point = result.points[i];
+        const auto passes = passes_of(point);
+        if (!passes || has_finding(result, point.name)) continue;
+        const double waste = number_or(point.predicted[Counter::cost_share], 0) *
+                             (1 - passes->needed / std::max(passes->taken, passes->needed));
+        if (waste < least_waste) continue;
+        const auto padding = padding_of(result.warps[i]);
+        if (!padding) continue;
+        result.findings.push_back(
+            {.point = point.name,
+             .cause = std::string(name_of(Cause::bank_conflict)),
+             .text = fmt::format("A warp reads rows {} bytes apart, whose words lie in the same "
+                                 "banks of L1: {:.3g} passes a request where {:.3g} would do.",
+                                 padding->row_bytes, passes->taken, passes->needed),
+             .fix = fmt::format("Pad rows to {} bytes, so that their distance is no multiple of "
+                                "128, or let the lanes of a warp read one row (a wider block).",
+                                padding->row_bytes + padding->pad_bytes),
+             .like = {}});
+    }
+}
+
+// A line has the finding if its warps store to each place several times with no barrier in between,
+// and no thread of the kernel uses atomics, fences or volatile stores.
+void add_repeat_findings(KernelResult& result, const Code& code, const KernelLaunch& launch,
+                         const std::vector<SiteCounts>& counts) {
+    constexpr double few_rounds = 4;
+    const std::uint64_t warps =
+        launch.blocks() * ((launch.threads() + warp_lanes - 1) / warp_lanes);
+    if (std::ranges::any_of(code.statements, is_shared_with_others)) return;
+    for (std::size_t i = 1; i < result.points.size(); ++i) {
+        std::uint64_t stores = 0, repeats = 0;
+        for (const std::uint32_t site : result.sites[i]) {
+            stores += counts[site].warps;
+            repeats += counts[site].repeats;
+        }
+        // Another line may have stored there first.
+        const double rounds =
+            static_cast<double>(stores) / static_cast<double>(std::max(stores - repeats, warps));
+        if (repeats == 0 || rounds < few_rounds) continue;
+        result.findings.push_back(
+            {.point = result.points[i].name,
+             .cause = std::string(repeated_store),
+             .text = fmt::format("Each round of a loop stores to the same addresses: {:.0f} stores "
+                                 "to each.",
+                                 rounds),
+             .fix = "Accumulate in a register, and store once after the loop.",
+             .like = {}});
+    }
+}
 
 void price_findings(KernelResult& result, const PricedLaunch& priced,
                     const std::vector<SiteCounts>& counts, double scale) {
