@@ -188,7 +188,8 @@ class BlockRecorder : public AccessSink {
             traces_.events += one.kept.events.size();
             block.push_back(std::move(one.kept));
         }
-        if (is_whole_ && all_events_ > 0) traces_.kept_share = kept_events_ / all_events_;
+        if (is_whole_ && kept_events_ < all_events_)
+            traces_.kept_share = kept_events_ / all_events_;
     }
 
     void keep() override {}
@@ -418,7 +419,8 @@ BlockTraces trace_blocks(const Code& code, const KernelLaunch& launch, const Lau
     BlockRecorder recorder(code, machine, warps * blocks.size(), mends);
     ExecutionNotes notes;
     for (std::size_t i = 0; i < blocks.size(); ++i) {
-        recorder.begin(warps, i == blocks.size() / 2);
+        // Blocks that leave at once say nothing of those of which only a part is kept.
+        recorder.begin(warps, i >= blocks.size() / 2 && recorder.traces().kept_share == 1);
         executor.run(box_of(launch, blocks[i]), recorder, notes);
         recorder.finish();
     }

@@ -29,5 +29,23 @@ TEST(BlockTraces, have_the_passes_of_atomics_that_an_h100_counted) {
     EXPECT_EQ(passes, (std::vector<std::uint32_t>{1, 32, 64, 64}));
 }
 
+// Four blocks of a warp have room for 15,040 events each. All but the third load 10,000 times, three
+// events a round: the load, the loop's begin and its end.
+TEST(BlockTraces, say_what_share_is_kept_of_blocks_that_work) {
+    const Code code =
+        code_of(ptx_of(".shared .align 4 .b8 s[4];\n"
+                       "mov.u32 %r1, %ctaid.x; mov.u32 %r2, s; mov.u32 %r3, 0;\n"
+                       "setp.eq.u32 %p1, %r1, 2; @%p1 bra DONE;\n"
+                       "LOOP: ld.shared.u32 %r4, [%r2];\n"
+                       "add.u32 %r3, %r3, 1; setp.lt.u32 %p2, %r3, 10000; @%p2 bra LOOP;\n"
+                       "DONE: ret;",
+                       0));
+    KernelLaunch launch;
+    launch.block[0] = 32;
+    launch.grid[0] = 4;
+    const BlockTraces traces = trace_blocks(code, launch, {}, find_machine("h100"), {0, 1, 2, 3});
+    EXPECT_NEAR(traces.kept_share, 0.5013, 0.001);
+}
+
 }  // namespace
 }  // namespace coalprof
