@@ -257,9 +257,12 @@ constexpr std::array<Hold, limit_count> times{{{0.78, 1.25},  // start
 }  // namespace
 
 std::vector<std::uint64_t> traced_blocks(std::uint64_t blocks, std::uint32_t multiprocessors,
-                                         std::uint32_t resident, const WorkShape& work) {
+                                         std::uint32_t resident, const WorkShape& work,
+                                         double working) {
     const std::uint64_t all = (blocks + multiprocessors - 1) / multiprocessors;
-    const std::uint64_t count = std::min<std::uint64_t>(all, 3 * std::uint64_t{resident});
+    constexpr double fewest = 1.0 / 16;  // so that a trace is not spread over too many
+    const std::uint64_t count =
+        std::min(all, static_cast<std::uint64_t>(3 * resident / std::clamp(working, fewest, 1.0)));
     const auto middle = static_cast<std::uint64_t>(work.middle() * static_cast<double>(blocks));
     const std::uint64_t before = std::min(middle / multiprocessors, count / 2);
     const std::uint64_t first = std::min(middle / multiprocessors - before, all - count);
@@ -269,7 +272,8 @@ std::vector<std::uint64_t> traced_blocks(std::uint64_t blocks, std::uint32_t mul
     for (std::uint64_t turn = first; turn < first + count; ++turn) {
         const std::uint64_t steps =
             turn + multiprocessors - middle / multiprocessors % multiprocessors;
-        const std::uint64_t which = all > count ? (middle + steps * step) % multiprocessors : 0;
+        const std::uint64_t which =
+            all > count || working < 1 ? (middle + steps * step) % multiprocessors : 0;
         if (const std::uint64_t one = turn * multiprocessors + which; one < blocks)
             traced.push_back(one);
     }
@@ -413,6 +417,49 @@ std::uint64_t blocks_at_once(const Code& code, const KernelLaunch& launch, const
            (machine.board ? machine.board->multiprocessors : 132);
 }
 
+namespace {
+
+bool has_access(const std::vector<WarpEvents>& block) {
+    const auto is_access = [](const TraceEvent& event) {
+        return event.unit != TraceUnit::none && event.unit != TraceUnit::barrier;
+    };
+    return std::ranges::any_of(
+        block, [&](const WarpEvents& warp) { return std::ranges::any_of(warp.events, is_access); });
+}
+
+// Traces blocks that work: those that leave at once only take their start.
+void trace_working(LaunchModel& model, const Code& code, const KernelLaunch& launch,
+                   const LaunchMemory& memory, const Machine& machine) {
+    const auto all = static_cast<double>(launch.blocks());
+    const WorkShape& working = model.l2.working;
+    const double of_launch = working.all() > 0 ? working.all() / all : 1;
+    const double here = of_launch * working.density(model.l2.work.middle());
+    const std::vector<std::uint64_t> numbers = traced_blocks(
+        launch.blocks(), model.multiprocessors, model.resident_blocks, model.l2.work, here);
+    model.traces = trace_blocks(code, launch, memory, machine, numbers);
+    const double of_one = std::ceil(of_launch * all / model.multiprocessors);
+    const auto most = static_cast<std::size_t>(std::min(of_one, 3.0 * model.resident_blocks));
+    std::vector<std::vector<WarpEvents>> kept;
+    double work = 0;
+    for (std::size_t i = 0; i < numbers.size() && kept.size() < most; ++i) {
+        if (!has_access(model.traces.blocks[i])) continue;
+        const double place = (static_cast<double>(numbers[i]) + 0.5) / all;
+        if (working.density(place) > 0)
+            work += model.l2.work.density(place) / working.density(place);
+        kept.push_back(std::move(model.traces.blocks[i]));
+        model.traced_blocks.push_back(numbers[i]);
+    }
+    if (kept.empty()) {
+        model.traced_blocks = numbers;
+        return;
+    }
+    model.traces.blocks = std::move(kept);
+    if (work > 0)
+        model.traced_work = work / static_cast<double>(model.traced_blocks.size()) / of_launch;
+}
+
+}  // namespace
+
 std::optional<SimulatedLaunch> simulate_launch(const Code& code, const KernelLaunch& launch,
                                                const LaunchMemory& memory, const Machine& machine,
                                                L2Stream& stream, const LaunchTotals& totals) {
@@ -424,20 +471,13 @@ std::optional<SimulatedLaunch> simulate_launch(const Code& code, const KernelLau
     model.multiprocessors = machine.board->multiprocessors;
     model.l2_bytes = machine.board->l2_bytes.value_or(0);
     model.l2 = stream.sample();
-    model.traced_blocks =
-        traced_blocks(launch.blocks(), model.multiprocessors, places.resident, model.l2.work);
-    model.traces = trace_blocks(code, launch, memory, machine, model.traced_blocks);
-    double density = 0;
-    for (const std::uint64_t block : model.traced_blocks)
-        density += model.l2.work.density((static_cast<double>(block) + 0.5) /
-                                         static_cast<double>(launch.blocks()));
-    if (density > 0) model.traced_work = density / static_cast<double>(model.traced_blocks.size());
+    model.resident_blocks = places.resident;
+    trace_working(model, code, launch, memory, machine);
     constexpr double much_longer = 2;
     if (model.l2.longest > much_longer)
         model.longest = trace_blocks(code, launch, memory, machine, {model.l2.longest_block});
     model.totals = totals;
     model.blocks = launch.blocks();
-    model.resident_blocks = places.resident;
     model.l1_kib = places.l1_kib;
     model.start_seconds = rates->sim.start_seconds;
     for (const PtxSite& site : code.sites) model.kinds.push_back(site.kind);

@@ -74,9 +74,11 @@ struct SimulatedTime {
 SimulatedTime time_of(LaunchModel& model, const SimRates& rates);
 
 // Blocks of one multiprocessor from the middle of the launch's work, some of them consecutive: the
-// first ones of a small launch.
+// first ones of a small launch. As many as resident ones three times over, if this share of them
+// works.
 std::vector<std::uint64_t> traced_blocks(std::uint64_t blocks, std::uint32_t multiprocessors,
-                                         std::uint32_t resident, const WorkShape& work = {});
+                                         std::uint32_t resident, const WorkShape& work = {},
+                                         double working = 1);
 // Adds counters that `readings` lack, with intervals; for a plan those that they mark as
 // unavailable.
 Estimates estimates_from(const SimulatedTime& time, double sampled, const Rates& rates,

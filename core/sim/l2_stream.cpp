@@ -13,6 +13,8 @@
 namespace coalprof {
 namespace {
 
+constexpr double scale = 64;  // of whole numbers in WorkShape
+
 std::uint64_t mixed(std::uint64_t line) {
     line ^= line >> 31;
     line *= 0x9E37'79B9'7F4A'7C15ull;
@@ -24,28 +26,28 @@ std::uint64_t mixed(std::uint64_t line) {
 }  // namespace
 
 // In whole numbers, so that the sum does not depend on the order in which threads add.
-void WorkShape::add(double first, double last, double accesses) {
-    constexpr double scale = 64;
+void WorkShape::add(double first, double last, double amount) {
     const double begin = first * parts, end = std::min(last, 1.0) * parts;
     for (auto i = static_cast<std::size_t>(begin); i < parts && double(i) < end; ++i)
-        accesses_[i] += static_cast<std::uint64_t>(
-            scale * accesses * (std::min(end, double(i + 1)) - std::max(begin, double(i))) /
+        amounts_[i] += static_cast<std::uint64_t>(
+            scale * amount * (std::min(end, double(i + 1)) - std::max(begin, double(i))) /
             (end - begin));
 }
 
 void WorkShape::add(const WorkShape& other) {
-    for (std::size_t i = 0; i < parts; ++i) accesses_[i] += other.accesses_[i];
+    for (std::size_t i = 0; i < parts; ++i) amounts_[i] += other.amounts_[i];
 }
 
 double WorkShape::all() const {
     return static_cast<double>(
-        std::accumulate(accesses_.begin(), accesses_.end(), std::uint64_t{0}));
+               std::accumulate(amounts_.begin(), amounts_.end(), std::uint64_t{0})) /
+           scale;
 }
 
 double WorkShape::middle() const {
-    double rest = all() / 2;
+    double rest = all() * scale / 2;
     for (std::size_t i = 0; i < parts; ++i) {
-        const auto here = static_cast<double>(accesses_[i]);
+        const auto here = static_cast<double>(amounts_[i]);
         if (here > 0 && here >= rest) return (double(i) + rest / here) / parts;
         rest -= here;
     }
@@ -55,7 +57,7 @@ double WorkShape::middle() const {
 double WorkShape::density(double place) const {
     const double sum = all();
     const auto part = std::min(parts - 1, static_cast<std::size_t>(place * parts));
-    return sum > 0 ? static_cast<double>(accesses_[part]) * parts / sum : 1;
+    return sum > 0 ? static_cast<double>(amounts_[part]) * parts / (sum * scale) : 1;
 }
 
 L2Stream::L2Stream(const KernelLaunch& launch, std::uint64_t blocks_at_once, std::size_t sites,
@@ -90,7 +92,8 @@ L2Sample L2Stream::sample() {
             blocks_at_once_,
             longest_block_,
             longest_ * warps_ / std::max(1.0, accesses_),
-            work_};
+            work_,
+            working_};
 }
 
 bool L2Stream::is_sampled(std::uint64_t line) const {
@@ -197,8 +200,11 @@ void L2Stream::keep() {
     };
     const std::uint64_t first = index(0);
     const auto blocks = static_cast<double>(box_.blocks()), all = static_cast<double>(blocks_);
-    work_.add(static_cast<double>(first) / all, static_cast<double>(index(1) + 1) / all,
-              blocks * std::accumulate(sequence_.begin(), sequence_.end(), 0.0));
+    const double begin = static_cast<double>(first) / all,
+                 end = static_cast<double>(index(1) + 1) / all,
+                 of_block = std::accumulate(sequence_.begin(), sequence_.end(), 0.0);
+    work_.add(begin, end, blocks * of_block);
+    if (of_block > 0) working_.add(begin, end, blocks);
     for (const std::uint32_t accesses : sequence_) {
         accesses_ += blocks * accesses;
         warps_ += blocks;
@@ -229,6 +235,7 @@ void L2Stream::add(L2Stream& other) {
     warps_ += other.warps_;
     lengthen(other.longest_, other.longest_block_);
     work_.add(other.work_);
+    working_.add(other.working_);
     is_cut_ = is_cut_ || other.is_cut_;
     erase_unsampled(0);
     atomics_.add(other.atomics_);

@@ -24,19 +24,19 @@ struct L2Access {
     std::uint8_t bytes = 0;  // touched bytes of a partial sector
 };
 
-// The distribution of a launch's work: accesses by the positions of their blocks, from 0 to 1 in
-// starting order. Blocks that leave at once have none.
+// The distribution of a launch's work: accesses, or the blocks that have some, by the positions of
+// blocks, from 0 to 1 in starting order.
 class WorkShape {
  public:
-    void add(double first, double last, double accesses);
+    void add(double first, double last, double amount);
     void add(const WorkShape& other);
+    double all() const;
     double middle() const;               // position of half of the work
     double density(double place) const;  // relative to a launch of equal blocks
 
  private:
     static constexpr std::size_t parts = 64;
-    double all() const;
-    std::array<std::uint64_t, parts> accesses_{};
+    std::array<std::uint64_t, parts> amounts_{};
 };
 
 struct L2Sample {
@@ -49,6 +49,7 @@ struct L2Sample {
     std::uint64_t longest_block = 0;
     double longest = 1;
     WorkShape work = {};
+    WorkShape working = {};  // blocks: others leave at once
 };
 
 class L2Stream {
@@ -104,7 +105,7 @@ class L2Stream {
     std::uint32_t longest_ = 0;
     std::uint64_t longest_block_ = 0;
     double accesses_ = 0, warps_ = 0;
-    WorkShape work_;
+    WorkShape work_, working_;
     std::vector<L2Access> kept_;
     std::size_t attempt_ = 0;  // begin of the attempt's accesses
     LineCounts atomics_, stores_;
