@@ -29,8 +29,8 @@ TEST(BlockTraces, have_the_passes_of_atomics_that_an_h100_counted) {
     EXPECT_EQ(passes, (std::vector<std::uint32_t>{1, 32, 64, 64}));
 }
 
-// Four blocks of a warp have room for 15,040 events each. All but the third load 10,000 times, three
-// events a round: the load, the loop's begin and its end.
+// Four blocks of a warp have room for 15,040 events each. All but the third load 10,000 times,
+// three events a round: the load, the loop's begin and its end.
 TEST(BlockTraces, say_what_share_is_kept_of_blocks_that_work) {
     const Code code =
         code_of(ptx_of(".shared .align 4 .b8 s[4];\n"
