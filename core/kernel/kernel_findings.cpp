@@ -59,7 +59,9 @@ bool is_shared_with_others(const CodeStatement& statement) {
 // The padding that puts rows which the warps read together in different banks.
 std::optional<SiteMend> padding_of(const std::vector<WarpAccess>& warps) {
     for (const WarpAccess& warp : warps)
-        if (const auto rows = shape_of(warp).rows; rows && rows->row_bytes % line_bytes == 0) {
+        // Rows 0 bytes apart: groups of lanes that load the same words.
+        if (const auto rows = shape_of(warp).rows;
+            rows && rows->row_bytes > 0 && rows->row_bytes % line_bytes == 0) {
             // Sectors stay whole as long as the rows have room for it.
             const std::uint64_t pad = std::min(sector_bytes, line_bytes * rows->lanes / warp_lanes);
             return SiteMend{SiteMend::Kind::padded, rows->row_bytes,
