@@ -12,7 +12,6 @@
 #include "core/result/reading.h"
 #include "cupti/cupti_api.h"
 #include "cupti/driver.h"
-#include "cupti/failures.h"
 #include "cupti/range_session.h"
 
 namespace coalprof {

@@ -16,7 +16,10 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "core/device/device.h"
 
 namespace coalprof {
 
@@ -127,5 +130,16 @@ Params cupti_params(std::size_t size) {
 
 // The names as C strings for CUPTI; they must outlive the call.
 std::vector<const char*> pointers_to(const std::vector<std::string>& names);
+
+// The meaning of CUPTI's result codes for a user, and what to do about each. CUPTI's texts are not
+// used: cuptiGetErrorMessage has one for five codes only, cuptiGetResultString none for 36 and 37
+// (CUPTI 13.0).
+//
+// "cannot <doing>: <reason> (<name>). <remedy>". `doing` completes "cannot ". The code is a plain
+// int, so that one from a newer library than our headers is a value like any other.
+std::string describe_cupti_failure(int code, std::string_view doing);
+
+// Throws CountersError with that sentence unless `code` is 0.
+void check_cupti(int code, std::string_view doing);
 
 }  // namespace coalprof

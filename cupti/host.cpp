@@ -6,7 +6,6 @@
 
 #include "core/device/device.h"
 #include "cupti/cupti_api.h"
-#include "cupti/failures.h"
 
 namespace coalprof {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "core/device/device.h"
 #include "core/result/reading.h"
-#include "cupti/failures.h"
+#include "cupti/cupti_api.h"
 
 namespace coalprof {
 

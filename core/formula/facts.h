@@ -3,7 +3,6 @@
 // thread. They decide which checks can be left out and which formulas are summed by periods.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
@@ -38,15 +37,6 @@ struct NodeFacts {
 
 // One per node, in the order of the nodes.
 std::vector<NodeFacts> prove_facts(const std::vector<Node>& nodes, const Scope& scope);
-
-// The sequence of a variable; none where it repeats only after `most_threads`.
-std::optional<Sequence> sequence_of(Variable variable, const Scope& scope);
-
-// The sequence of an operator on operands with these facts. None where no repetition within
-// `most_threads` can be proven.
-std::optional<Sequence> sequence_of_result(NodeKind kind,
-                                           const std::array<const NodeFacts*, 3>& operands,
-                                           std::uint64_t most_threads);
 
 // The least common multiple; none above `most`.
 inline std::optional<std::uint64_t> common_multiple(std::uint64_t a, std::uint64_t b,

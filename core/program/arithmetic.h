@@ -7,7 +7,6 @@
 
 #include "core/program/code.h"
 #include "core/program/growth.h"
-#include "core/program/lanes.h"
 
 namespace coalprof {
 

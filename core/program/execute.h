@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/program/code.h"
-#include "core/program/lanes.h"
+#include "core/program/growth.h"
 #include "core/program/launch_memory.h"
 
 namespace coalprof {

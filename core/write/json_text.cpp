@@ -141,10 +141,6 @@ Json tree_of(const std::vector<Warning>& warnings) {
     return list;
 }
 
-std::string json_of_warnings(const std::vector<Warning>& warnings) {
-    return text_of(tree_of(warnings));
-}
-
 std::string json_of_verdicts(const std::vector<Verdict>& verdicts) {
     Json list = Json::array();
     for (const Verdict& verdict : verdicts) {
@@ -192,7 +188,7 @@ void put_tail_members(TextBuffer& out, const ResultTail& tail, std::string_view 
     };
     if (!tail.verdicts.empty()) put_next(R"("verdicts":)", json_of_verdicts(tail.verdicts));
     if (!tail.findings.empty()) put_next(R"("findings":)", json_of_findings(tail.findings));
-    put_next(R"("warnings":)", json_of_warnings(tail.warnings));
+    put_next(R"("warnings":)", text_of(tree_of(tail.warnings)));
 }
 
 }  // namespace coalprof

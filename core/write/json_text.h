@@ -25,7 +25,6 @@ std::string json_of_meta(const ResultHead& head);
 // The sweep without its long members: the text of formulas, their file, and options of this pattern
 // alone.
 std::string json_of_short_sweep(const ResultHead& head);
-std::string json_of_warnings(const std::vector<Warning>& warnings);
 // "status", "verdicts" where there are some, and "warnings"; `between` follows their commas.
 void put_tail_members(TextBuffer& out, const ResultTail& tail, std::string_view between = {});
 

@@ -1,5 +1,5 @@
-// The origin of a point: what was run, as the point or its result's head says. It distinguishes
-// points of several results in one data frame or database.
+// What was run, as the point or its result's head says: in columns that distinguish points of
+// several results in one data frame or database, and as the line above a table.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/result/result.h"
+#include "core/write/table_style.h"
 
 namespace coalprof {
 
@@ -23,5 +24,7 @@ std::vector<OriginColumn> origin_columns(const ResultHead& head,
 
 // The text of a formula that points call by its name; nullptr: none.
 const Value* text_of_named_formula(const ResultHead& head, const Value& name);
+
+std::string title_of(const ResultHead& head, const TableStyle& style);
 
 }  // namespace coalprof

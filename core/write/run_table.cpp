@@ -9,10 +9,10 @@
 #include "core/text/utf8.h"
 #include "core/write/labels.h"
 #include "core/write/number_text.h"
+#include "core/write/origin.h"
 #include "core/write/safe_text.h"
 #include "core/write/table_maker.h"
 #include "core/write/table_notes.h"
-#include "core/write/table_title.h"
 
 namespace coalprof {
 namespace {

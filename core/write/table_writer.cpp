@@ -5,10 +5,10 @@
 
 #include "core/write/columns.h"
 #include "core/write/formats.h"
+#include "core/write/origin.h"
 #include "core/write/table.h"
 #include "core/write/table_maker.h"
 #include "core/write/table_notes.h"
-#include "core/write/table_title.h"
 
 namespace coalprof {
 namespace {

@@ -23,6 +23,78 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// A program that replaces ptxas: it returns the PTX that it should compile, as text with a final
+// zero, which the driver compiles.
+// A release of CUDA, 12090 is 12.9: the last one whose PTX the frameworks know by the same number.
+// GPUs that need a later one are served by newer frameworks.
+constexpr int latest_release = 12090;
+
+struct StandIn {
+    int release = latest_release;  // its stated release, which limits the PTX that it gets
+    // Empty: every caller gets PTX. Else callers other than XLA are served by this program: they
+    // pass files with the ending .ptx, or want code that is linked.
+    std::string compiler_of_others = {};
+};
+
+// {0}: release, {1}: version of PTX, {2}: the command for other callers.
+constexpr const char* code = R"(#!/bin/sh
+# Stands in for ptxas while coalprof run --lines runs: hands PTX to the driver as it is.
+PATH=/usr/bin:/bin${{PATH:+:$PATH}}
+if [ "$1" = --version ]; then
+    echo 'coalprof: PTX for the driver'
+    echo 'Cuda compilation tools, release {0}, V{0}.0'
+    exit 0
+fi
+case "$*" in
+    *--input-as-string*'.version 99.99'*)
+        echo "ptxas application ptx input, line 1; fatal   : Unsupported .version 99.99; current version is '{1}'" >&2
+        exit 255 ;;
+esac
+{2}ptx= code=
+while [ $# -gt 0 ]; do
+    case $1 in
+        -o|--output-file) code=$2; shift ;;
+        --gpu-name|-arch) shift ;;
+        -*) ;;
+        *) [ ! -f "$1" ] || ptx=$1 ;;
+    esac
+    [ $# -eq 0 ] || shift
+done
+[ -n "$ptx" ] && [ -n "$code" ] && cat "$ptx" > "$code" && printf '\0' >> "$code"
+)";
+
+constexpr const char* code_for_others = R"(for word in "$@"; do
+    case $word in
+        *.ptx|-c|--compile-only|--input-as-string) exec '{}' "$@" ;;
+    esac
+done
+)";
+
+// PTX versions by CUDA's, from the table of the PTX ISA's release notes.
+std::string ptx_version_of(int release) {
+    constexpr std::array versions{std::pair{12090, "8.8"}, std::pair{12080, "8.7"},
+                                  std::pair{12070, "8.6"}, std::pair{12050, "8.5"},
+                                  std::pair{12040, "8.4"}, std::pair{12030, "8.3"},
+                                  std::pair{12020, "8.2"}, std::pair{12010, "8.1"}};
+    for (const auto& [first, version] : versions)
+        if (release >= first) return version;
+    return "8.0";
+}
+
+// True if it was written and may be started: a file system may forbid to execute its files.
+bool write_stand_in(const std::string& path, const StandIn& stand_in) {
+    const int release = stand_in.release;
+    const std::string others =
+        stand_in.compiler_of_others.empty()
+            ? std::string()
+            : fmt::format(code_for_others, within_single_quotes(stand_in.compiler_of_others));
+    std::ofstream file(path);
+    file << fmt::format(code, fmt::format("{}.{}", release / 1000, release % 1000 / 10),
+                        ptx_version_of(release), others);
+    file.close();
+    return file && ::chmod(path.c_str(), 0700) == 0 && ::access(path.c_str(), X_OK) == 0;
+}
+
 // The first makes XLA call ptxas. The others disable a further compiler of newer versions, and
 // compiling in parts, which would have to be linked as machine code.
 constexpr std::string_view own_compiler = "xla_gpu_enable_libnvptxcompiler";
@@ -251,68 +323,6 @@ std::vector<std::pair<std::string, std::string>> variables_for_linkers(
     const char* theirs = std::getenv(preload_variable);
     return {{preload_variable, theirs && *theirs ? std::string(theirs) + ':' + library : library},
             {"NUMBA_CACHE_DIR", folder + "/numba"}};
-}
-
-namespace {
-
-// {0}: release, {1}: version of PTX, {2}: the command for other callers.
-constexpr const char* code = R"(#!/bin/sh
-# Stands in for ptxas while coalprof run --lines runs: hands PTX to the driver as it is.
-PATH=/usr/bin:/bin${{PATH:+:$PATH}}
-if [ "$1" = --version ]; then
-    echo 'coalprof: PTX for the driver'
-    echo 'Cuda compilation tools, release {0}, V{0}.0'
-    exit 0
-fi
-case "$*" in
-    *--input-as-string*'.version 99.99'*)
-        echo "ptxas application ptx input, line 1; fatal   : Unsupported .version 99.99; current version is '{1}'" >&2
-        exit 255 ;;
-esac
-{2}ptx= code=
-while [ $# -gt 0 ]; do
-    case $1 in
-        -o|--output-file) code=$2; shift ;;
-        --gpu-name|-arch) shift ;;
-        -*) ;;
-        *) [ ! -f "$1" ] || ptx=$1 ;;
-    esac
-    [ $# -eq 0 ] || shift
-done
-[ -n "$ptx" ] && [ -n "$code" ] && cat "$ptx" > "$code" && printf '\0' >> "$code"
-)";
-
-constexpr const char* code_for_others = R"(for word in "$@"; do
-    case $word in
-        *.ptx|-c|--compile-only|--input-as-string) exec '{}' "$@" ;;
-    esac
-done
-)";
-
-// PTX versions by CUDA's, from the table of the PTX ISA's release notes.
-std::string ptx_version_of(int release) {
-    constexpr std::array versions{std::pair{12090, "8.8"}, std::pair{12080, "8.7"},
-                                  std::pair{12070, "8.6"}, std::pair{12050, "8.5"},
-                                  std::pair{12040, "8.4"}, std::pair{12030, "8.3"},
-                                  std::pair{12020, "8.2"}, std::pair{12010, "8.1"}};
-    for (const auto& [first, version] : versions)
-        if (release >= first) return version;
-    return "8.0";
-}
-
-}  // namespace
-
-bool write_stand_in(const std::string& path, const StandIn& stand_in) {
-    const int release = stand_in.release;
-    const std::string others =
-        stand_in.compiler_of_others.empty()
-            ? std::string()
-            : fmt::format(code_for_others, within_single_quotes(stand_in.compiler_of_others));
-    std::ofstream file(path);
-    file << fmt::format(code, fmt::format("{}.{}", release / 1000, release % 1000 / 10),
-                        ptx_version_of(release), others);
-    file.close();
-    return file && ::chmod(path.c_str(), 0700) == 0 && ::access(path.c_str(), X_OK) == 0;
 }
 
 }  // namespace coalprof

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "cupti/failures.h"
+#include "cupti/cupti_api.h"
 
 namespace coalprof {
 namespace {

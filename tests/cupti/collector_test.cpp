@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "core/result/reading.h"
-#include "cupti/failures.h"
+#include "cupti/cupti_api.h"
 #include "cupti/fake_cupti.h"
 #include "cupti/metric_table.h"
 

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "cupti/attach/run_metrics.h"
-#include "cupti/failures.h"
+#include "cupti/cupti_api.h"
 
 namespace coalprof {
 namespace {

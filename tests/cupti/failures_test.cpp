@@ -1,8 +1,8 @@
-#include "cupti/failures.h"
-
 #include <cupti_result.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "cupti/cupti_api.h"
 
 namespace coalprof {
 namespace {

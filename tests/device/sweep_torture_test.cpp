@@ -20,7 +20,7 @@ const std::vector<int> driver_codes{1, 2, 701, 801, 700, 719, 999};
 // Out of memory, program creation, compilation, internal error.
 const std::vector<int> nvrtc_codes{1, 2, 6, 11};
 // Invalid parameter, not initialised, out of memory, not supported, hardware busy, insufficient
-// privileges, virtualised device, unknown: cupti/failures.cpp names them all.
+// privileges, virtualised device, unknown: cupti/cupti_api.cpp names them all.
 const std::vector<int> cupti_codes{1, 7, 8, 15, 26, 35, 39, 999};
 
 const std::vector<int>& codes_of(Library library) {

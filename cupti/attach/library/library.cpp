@@ -19,7 +19,6 @@
 #include "cupti/attach/nvtx_ranges.h"
 #include "cupti/cupti_api.h"
 #include "cupti/driver.h"
-#include "cupti/failures.h"
 
 namespace coalprof {
 namespace {
