@@ -1,20 +1,74 @@
 // `coalprof calibrate`: launches timed on the GPU present, and the rates that follow from them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "core/calibrate/probes.h"
-#include "core/calibrate/rate_fit.h"
 #include "core/device/device.h"
+#include "core/machine/machine.h"
 #include "core/machine/rates.h"
+#include "core/machine/sim_rates.h"
+#include "core/pattern/plan.h"
 #include "core/result/document.h"
 #include "core/run/device_ceilings.h"
+#include "core/traffic/work.h"
 
 namespace coalprof {
+
+// The launches that `coalprof calibrate` times: of the catalog, so that each is a command that
+// anybody can repeat. Most are limited by one part of the GPU alone; the others use every part a
+// little, which keeps the rates consistent.
+struct Probe {
+    std::string command;  // "offset --range 0 --op load ..."
+    Plan plan;
+    CacheState cache = CacheState::cold;
+};
+
+// Sizes follow the machine's L2, whose size must be known. Arrays above `most_bytes` are left out.
+std::vector<Probe> calibration_probes(const Machine& machine, std::uint64_t most_bytes);
+
+// Two launches that differ in length alone, limited by one rate of the simulation: the rate is the
+// difference in work divided by the difference in time.
+struct SimStream {
+    double SimRates::*rate = nullptr;
+    Probe shorter;
+    Probe longer;
+    double more = 0;  // units of the rate
+};
+std::vector<SimStream> simulation_streams(const Machine& machine, std::uint64_t most_bytes);
+
+// From measured durations to rates: the arithmetic of `coalprof calibrate`, without a GPU.
+//
+// All launches are compared with the model of time at once, and each rate is moved to where they
+// agree best. A rate that no launch determines stays where it was before, and one that they
+// determine poorly stays close to it: `prior` weighs as much as one launch that is off by a tenth
+// when the rate is off by a factor e. Solving for one rate after the other, from a launch that it
+// decides alone, would pass the error of each to the next.
+struct TimedWork {
+    Work work;
+    double seconds = 0;
+};
+
+struct FittedRate {
+    RateInfo info;
+    double value = 0;
+    bool is_measured = false;  // else it is the prior's
+    // For a measured one: about how far off it may be, judging from the launches.
+    double doubt = 0;
+    std::vector<std::size_t> launches;  // that determine it, the best first; a few
+};
+
+struct RateFit {
+    Rates rates;
+    std::vector<FittedRate> by_rate;  // in the order of all_rates()
+};
+
+RateFit fit_rates(std::span<const TimedWork> launches, const Rates& prior);
 
 // From measurements of a GPU to the rates of the simulation of kernels (core/machine/sim_rates.h).
 // Each is a reading and no fit: cycles that a kernel counted, or how much longer a launch takes

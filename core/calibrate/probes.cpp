@@ -1,11 +1,10 @@
-#include "core/calibrate/probes.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
 #include <utility>
 
+#include "core/calibrate/calibration.h"
 #include "core/sweep/formula_sweep.h"
 #include "core/sweep/sweep.h"
 

@@ -1,11 +1,10 @@
-#include "core/calibrate/rate_fit.h"
-
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <numeric>
 #include <utility>
 
+#include "core/calibrate/calibration.h"
 #include "core/traffic/duration.h"
 
 namespace coalprof {

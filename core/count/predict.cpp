@@ -6,12 +6,11 @@
 #include <array>
 
 #include "core/count/bandwidth.h"
-#include "core/count/constant_memory.h"
 #include "core/count/launch_sum.h"
 #include "core/count/load_path.h"
-#include "core/count/local_memory.h"
+#include "core/count/near_memory.h"
 #include "core/count/set_counts.h"
-#include "core/count/shared_atomics.h"
+#include "core/count/shared_memory.h"
 #include "core/count/transactions.h"
 #include "core/pattern/memory_settings.h"
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "core/count/coalescer.h"
-#include "core/count/local_memory.h"
+#include "core/count/near_memory.h"
 #include "core/count/shared_memory.h"
 #include "core/count/transactions.h"
 #include "core/machine/machine.h"

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "core/access/lane_set.h"
-#include "core/count/local_memory.h"
+#include "core/count/near_memory.h"
 
 namespace coalprof {
 namespace {

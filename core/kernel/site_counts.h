@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/count/coalescer.h"
-#include "core/count/local_memory.h"
-#include "core/count/shared_atomics.h"
+#include "core/count/near_memory.h"
+#include "core/count/shared_memory.h"
 #include "core/count/transactions.h"
 #include "core/machine/machine.h"
 #include "core/program/execute.h"

@@ -372,7 +372,7 @@ void Rewriter::count_low_lanes(const MemoryInstruction& instruction) {
 }
 
 // Counts the interleaved address: the words of a warp's lanes are adjacent
-// (core/count/local_memory.h).
+// (core/count/near_memory.h).
 void Rewriter::count_local(const MemoryInstruction& instruction) {
     result_.text +=
         "shr.u64 %coalprof_b, %coalprof_a, 2; shl.b64 %coalprof_b, %coalprof_b, 7; "

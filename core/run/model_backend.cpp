@@ -1,5 +1,3 @@
-#include "core/run/model_backend.h"
-
 #include <algorithm>
 #include <chrono>
 #include <deque>
@@ -11,6 +9,7 @@
 
 #include "core/count/obstacles.h"
 #include "core/count/predict.h"
+#include "core/run/backend.h"
 #include "core/runtime/parallel.h"
 #include "core/runtime/steps.h"
 #include "core/traffic/estimate.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/count/coalescer.h"
-#include "core/count/shared_atomics.h"
+#include "core/count/shared_memory.h"
 #include "core/program/execute.h"
 #include "core/sim/instruction_cost.h"
 #include "core/sim/lines_of_warp.h"

@@ -9,7 +9,6 @@
 
 #include "core/pattern/memory_settings.h"
 #include "core/runtime/parallel.h"
-#include "core/traffic/gathering.h"
 #include "core/traffic/issued.h"
 #include "core/traffic/store_merge.h"
 #include "core/traffic/touched_lines.h"

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "core/pattern/memory_settings.h"
-#include "core/traffic/followers.h"
+#include "core/traffic/reach.h"
 #include "core/traffic/touched_lines.h"
 #include "core/traffic/work.h"
 

@@ -1,9 +1,8 @@
-#include "core/traffic/followers.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 
+#include "core/traffic/reach.h"
 #include "core/traffic/touched_lines.h"
 
 namespace coalprof {

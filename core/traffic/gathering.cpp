@@ -1,4 +1,3 @@
-#include "core/traffic/gathering.h"
 
 #include <algorithm>
 #include <cmath>

@@ -7,8 +7,8 @@
 #include "core/count/shared_memory.h"
 #include "core/pattern/memory_settings.h"
 #include "core/traffic/duration.h"
-#include "core/traffic/gathering.h"
 #include "core/traffic/issued.h"
+#include "core/traffic/store_merge.h"
 
 namespace coalprof {
 namespace {

@@ -28,4 +28,15 @@ LeavingShare leaving_when_piled_up(const Replayed& replayed);
 std::optional<LeavingShare> leaving_of_same_lines(const Program& program, const LaunchOrder& order,
                                                   const Replayed& replayed);
 
+// Stores, and loads of what is stored to, that all go to a few random lines: all of these lines
+// wait at all times, and further requests merge.
+//
+// The most such lines; more for updates.
+inline constexpr std::uint32_t gathering_lines = 16;
+inline constexpr std::uint32_t gathering_updates = 32;
+
+// Sets the leaving share of the launch's requests: Replayed::leaving, gathered_reads.
+void set_gathered(const LaunchOrder& order, const Multiprocessor& multiprocessor,
+                  Replayed& replayed);
+
 }  // namespace coalprof

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <map>
 
-#include "core/calibrate/probes.h"
 #include "core/count/predict.h"
 #include "core/machine/machine_file.h"
 #include "core/result/document.h"

@@ -6,8 +6,7 @@
 #include <regex>
 #include <set>
 
-#include "core/count/constant_memory.h"
-#include "core/count/local_memory.h"
+#include "core/count/near_memory.h"
 #include "core/count/truth.h"
 #include "core/explain/cases.h"
 #include "core/explain/drawing.h"

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/run/backend.h"
 #include "core/run/device_backend.h"
-#include "core/run/model_backend.h"
 #include "core/run/run_points.h"
 #include "core/sweep/swept_points.h"
 

@@ -1,11 +1,10 @@
 // Loads that come to where others were before, and what L2 has lost of it by then.
-#include "core/traffic/followers.h"
-
 #include <gtest/gtest.h>
 
 #include "core/formula/formula.h"
 #include "core/traffic/dram_traffic.h"
 #include "core/traffic/launches.h"
+#include "core/traffic/reach.h"
 
 namespace coalprof {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/count/local_memory.h"
+#include "core/count/near_memory.h"
 
 #include <algorithm>
 
@@ -45,6 +45,18 @@ WarpAccess LocalMemory::interleaved(const WarpAccess& access, std::uint32_t word
                                 std::uint64_t{lane} * word_bytes_ + address % word_bytes_;
     }
     return words;
+}
+
+void ConstantCounts::add(const ConstantCounts& other, std::uint64_t times) {
+    requests += other.requests * times;
+}
+
+ConstantCounts ConstantMemory::count(const WarpAccess& access) const {
+    ConstantCounts counts;
+    each_group(access.active_lanes, rules_.request_lanes,
+               [&](std::uint32_t lanes) { counts.requests += distinct_blocks(access, lanes, 0); });
+    counts.requests *= rules_.instructions(access.width_bytes);
+    return counts;
 }
 
 }  // namespace coalprof

@@ -1,3 +1,5 @@
+// Constant and local memory.
+//
 // Local memory: each thread's own arrays and spilled registers. It lies in device memory so that
 // neighbouring 4-byte words belong to neighbouring threads: one element of all threads is one
 // line, while threads at different elements scatter. Documented by NVIDIA; that wider elements go
@@ -34,6 +36,25 @@ class LocalMemory {
  private:
     std::uint32_t word_bytes_;
     Transactions transactions_;
+};
+
+// Constant memory: one pass per distinct address among the lanes that are served together. A
+// uniform address costs one pass, k addresses k, and an element too wide for one instruction that
+// much again. Documented by NVIDIA, not measured here.
+
+// Counts of one instruction of one warp, or a sum.
+struct ConstantCounts {
+    std::uint64_t requests = 0;  // passes through the constant cache
+    void add(const ConstantCounts& other, std::uint64_t times = 1);
+};
+
+class ConstantMemory {
+ public:
+    explicit ConstantMemory(const Rules& rules) : rules_(rules.constant) {}
+    ConstantCounts count(const WarpAccess& access) const;
+
+ private:
+    ConstantRules rules_;
 };
 
 }  // namespace coalprof
