@@ -104,10 +104,16 @@ IssueCost cost_of(const Code& code, const PtxInstruction& one, const Fusions& fu
         case Opcode::store:
         case Opcode::atomic:
             return cost_of_memory(one);
-        case Opcode::move:
-            return {0.5f};  // about half are left in SASS
+        case Opcode::move: {
+            const bool is_number = !one.inputs.empty() && is_constant_slot(code, one.inputs[0]);
+            const bool is_special = !one.inputs.empty() && one.inputs[0] != no_slot &&
+                                    code.slots[one.inputs[0]].kind > SlotKind::constant;
+            return {is_special ? 1.0f : is_number ? 0.5f : 0.25f};
+        }
         case Opcode::to_generic:
         case Opcode::from_generic:
+        case Opcode::pack:
+        case Opcode::unpack:
             return {0};
         case Opcode::divide:
         case Opcode::remainder:
@@ -139,8 +145,6 @@ IssueCost cost_of(const Code& code, const PtxInstruction& one, const Fusions& fu
             if (one.type.is_real() && one.type.bits == 64) return {2, 2, 0, 2};
             return one.from.bits == 64 && !one.from.is_real() ? IssueCost{2, 4, 0, 0}
                                                               : IssueCost{1, 2, 0, 0};
-        case Opcode::pack:
-        case Opcode::unpack:
         case Opcode::branch:
         case Opcode::branch_table:
         case Opcode::exit:

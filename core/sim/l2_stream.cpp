@@ -67,12 +67,14 @@ L2Stream::L2Stream(const KernelLaunch& launch, std::uint64_t blocks_at_once, std
       blocks_(launch.blocks()),
       blocks_at_once_(std::max<std::uint64_t>(1, blocks_at_once)),
       sequence_((launch.threads() + warp_lanes - 1) / warp_lanes) {
-    // Enough for any L2, and some milliseconds.
-    constexpr std::uint64_t most_accesses = 400'000, fewest_of_warp = 64;
+    // Enough for any L2, and some milliseconds; each warp to its end where that takes some
+    // hundredths of a second, as a block may read its rows again and store after that.
+    constexpr std::uint64_t most_accesses = 400'000, most_to_the_end = 6'400'000,
+                            fewest_of_warp = 64;
     block_limit_ = std::max(blocks_at_once_,
                             most_accesses / (sequence_.size() * std::max<std::size_t>(1, sites)));
     sequence_limit_ = std::max(
-        fewest_of_warp, 2 * most_accesses / (std::min(blocks_, block_limit_) * sequence_.size()));
+        fewest_of_warp, most_to_the_end / (std::min(blocks_, block_limit_) * sequence_.size()));
 }
 
 L2Sample L2Stream::sample() {

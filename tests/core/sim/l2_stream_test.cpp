@@ -49,6 +49,25 @@ TEST(L2Stream, knows_the_busiest_line_however_late_it_comes) {
     EXPECT_LE(stream.most_atomics(), 1002u);  // two others share its cell
 }
 
+// 1024 blocks at once load 500 lines each in a loop, as they do before they read a row again.
+TEST(L2Stream, follows_a_long_loop_to_its_end) {
+    KernelLaunch launch;
+    launch.grid[0] = 1024;
+    launch.block[0] = 256;
+    L2Stream stream(launch, 1024, 1);
+    constexpr std::uint64_t rounds = 500;
+    const BlockBox box{.count = {1024, 1, 1}};
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+        WarpAccess access{.active_lanes = 1};
+        access.addresses[0] = round * line_bytes;
+        stream.take(0, access, {rounds * line_bytes, 0, 0}, box);
+    }
+    stream.keep();
+    const L2Sample sample = stream.sample();
+    EXPECT_NEAR(static_cast<double>(sample.accesses.size()) / sample.share, 1024 * rounds,
+                0.05 * 1024 * rounds);
+}
+
 TEST(L2Replay, reads_once_what_fits_and_again_what_does_not) {
     const std::uint64_t lines = 8192;  // 1 MiB
     const L2Sample twice = rounds_over(lines, 2, AccessKind::load, 0xF, 0xF);
