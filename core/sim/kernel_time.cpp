@@ -432,7 +432,8 @@ void trace_working(LaunchModel& model, const Code& code, const KernelLaunch& lau
                    const LaunchMemory& memory, const Machine& machine) {
     const auto all = static_cast<double>(launch.blocks());
     const WorkShape& working = model.l2.working;
-    const double of_launch = working.all() > 0 ? working.all() / all : 1;
+    const double executed = all / model.totals.sampled;
+    const double of_launch = working.all() > 0 ? std::min(1.0, working.all() / executed) : 1;
     const double here = of_launch * working.density(model.l2.work.middle());
     const std::vector<std::uint64_t> numbers = traced_blocks(
         launch.blocks(), model.multiprocessors, model.resident_blocks, model.l2.work, here);
@@ -472,11 +473,11 @@ std::optional<SimulatedLaunch> simulate_launch(const Code& code, const KernelLau
     model.l2_bytes = machine.board->l2_bytes.value_or(0);
     model.l2 = stream.sample();
     model.resident_blocks = places.resident;
+    model.totals = totals;
     trace_working(model, code, launch, memory, machine);
     constexpr double much_longer = 2;
     if (model.l2.longest > much_longer)
         model.longest = trace_blocks(code, launch, memory, machine, {model.l2.longest_block});
-    model.totals = totals;
     model.blocks = launch.blocks();
     model.l1_kib = places.l1_kib;
     model.start_seconds = rates->sim.start_seconds;
