@@ -199,8 +199,7 @@ class Planner {
     void add(Counter counter) {
         const CounterMetrics& row = metrics_of(counter);
         switch (row.cost) {
-            case MetricCost::elsewhere:
-                return;
+            case MetricCost::elsewhere: return;
             case MetricCost::derived:
                 if (const auto& parts = info(counter).parts) {
                     add(parts->above);
@@ -298,14 +297,12 @@ bool is_in_basic(const CounterMetrics& row) {
 
 bool is_in(CounterSet set, const CounterMetrics& row) {
     switch (set) {
-        case CounterSet::basic:
-            return is_in_basic(row);
+        case CounterSet::basic: return is_in_basic(row);
         case CounterSet::memory:
             return is_in_basic(row) || row.cost == MetricCost::instrumented ||
                    row.cost == MetricCost::derived || is_field(row.counter, AccessField::lines) ||
                    is_field(row.counter, AccessField::tag_wavefronts);
-        case CounterSet::all:
-            return row.cost != MetricCost::elsewhere;
+        case CounterSet::all: return row.cost != MetricCost::elsewhere;
     }
     return false;  // not reached
 }

@@ -364,8 +364,7 @@ Finding find_virtual_gpu(const PreflightFacts& facts, const NvmlApi& nvml) {
     const std::optional<int> mode = mode_of(facts.device_uuid, nvml);
     if (!mode) return finding(FindingState::unknown, "the driver does not say whether it is one");
     switch (*mode) {
-        case whole:
-            return finding(FindingState::ok, "not a virtual GPU");
+        case whole: return finding(FindingState::ok, "not a virtual GPU");
         case passed_through:
             return finding(FindingState::ok,
                            "not a virtual GPU, but one passed through to this machine");

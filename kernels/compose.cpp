@@ -175,8 +175,7 @@ class ProgramText {
                     "    LocalArray<{0}, {1}> own{2};\n"
                     "    const Index near{2} = local_base(own{2});\n",
                     width_of(array), most_own_elements, array);
-            case Space::global:
-                break;
+            case Space::global: break;
         }
         return {};
     }
@@ -311,12 +310,8 @@ class ProgramText {
         write_address(k);
         if (instruction.after_barrier) line("meet();");
         switch (instruction.kind) {
-            case AccessKind::load:
-                write_load(k);
-                break;
-            case AccessKind::store:
-                write_store(k);
-                return;
+            case AccessKind::load: write_load(k); break;
+            case AccessKind::store: write_store(k); return;
             case AccessKind::atomic:
                 line("Value<{}> value{}[per_thread];", instruction.width_bytes, k);
                 if (instruction.space == Space::shared)

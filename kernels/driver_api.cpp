@@ -34,8 +34,7 @@ std::string why_refused(const DriverApi& api, CUresult status) {
                 "Reboot after a driver update; in a container, remove the CUDA compatibility "
                 "package or update the host's driver",
                 answer);
-        default:
-            return fmt::format("no GPU: the NVIDIA driver did not start: {}", answer);
+        default: return fmt::format("no GPU: the NVIDIA driver did not start: {}", answer);
     }
 }
 
@@ -112,10 +111,8 @@ bool is_sticky(CUresult status) {
         case 721:  // CUDA_ERROR_TENSOR_MEMORY_LEAK, likewise
         case CUDA_ERROR_MPS_CLIENT_TERMINATED:
         case CUDA_ERROR_EXTERNAL_DEVICE:
-        case CUDA_ERROR_UNKNOWN:
-            return true;
-        default:
-            return false;
+        case CUDA_ERROR_UNKNOWN: return true;
+        default: return false;
     }
 }
 

@@ -145,16 +145,11 @@ std::optional<Difference> compare_rows(const ArrayState& state, std::span<const 
 template <typename Visit>
 auto with_width(std::uint32_t bytes, Visit visit) {
     switch (bytes) {
-        case 1:
-            return visit.template operator()<1>();
-        case 2:
-            return visit.template operator()<2>();
-        case 4:
-            return visit.template operator()<4>();
-        case 8:
-            return visit.template operator()<8>();
-        default:
-            return visit.template operator()<16>();
+        case 1: return visit.template operator()<1>();
+        case 2: return visit.template operator()<2>();
+        case 4: return visit.template operator()<4>();
+        case 8: return visit.template operator()<8>();
+        default: return visit.template operator()<16>();
     }
 }
 

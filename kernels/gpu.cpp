@@ -56,14 +56,10 @@ std::string uuid_text(const CUuuid& uuid) {
 
 std::string compute_mode_text(std::int64_t mode) {
     switch (mode) {
-        case CU_COMPUTEMODE_DEFAULT:
-            return "default";
-        case CU_COMPUTEMODE_PROHIBITED:
-            return "prohibited";
-        case CU_COMPUTEMODE_EXCLUSIVE_PROCESS:
-            return "exclusive-process";
-        default:
-            return fmt::format("{}", mode);
+        case CU_COMPUTEMODE_DEFAULT: return "default";
+        case CU_COMPUTEMODE_PROHIBITED: return "prohibited";
+        case CU_COMPUTEMODE_EXCLUSIVE_PROCESS: return "exclusive-process";
+        default: return fmt::format("{}", mode);
     }
 }
 

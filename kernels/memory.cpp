@@ -58,15 +58,13 @@ Buffer::Buffer(const Gpu& gpu, std::uint64_t bytes, std::string_view what_for, B
 CUresult Buffer::allocate(std::uint64_t bytes) {
     const DriverApi& api = gpu_.api();
     switch (kind_) {
-        case BufferKind::device:
-            return api.memory_allocate(&address_, bytes);
+        case BufferKind::device: return api.memory_allocate(&address_, bytes);
         case BufferKind::managed:
             require(CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY,
                     "--alloc managed: this GPU has no managed "
                     "memory");
             return api.memory_allocate_managed(&address_, bytes, CU_MEM_ATTACH_GLOBAL);
-        case BufferKind::host:
-            break;
+        case BufferKind::host: break;
     }
     require(CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY,
             "--alloc host: this GPU cannot reach memory of the host");
@@ -257,13 +255,10 @@ constexpr std::uint64_t allocated_unit_bytes = 2ull << 20;
 
 BufferKind kind_of(Allocation allocation) {
     switch (allocation) {
-        case Allocation::managed:
-            return BufferKind::managed;
-        case Allocation::host:
-            return BufferKind::host;
+        case Allocation::managed: return BufferKind::managed;
+        case Allocation::host: return BufferKind::host;
         case Allocation::device:
-        case Allocation::static_array:
-            break;
+        case Allocation::static_array: break;
     }
     return BufferKind::device;
 }

@@ -273,18 +273,12 @@ struct Coalescer::Body {
     COALPROF_INLINED static GlobalCounts count(const WarpAccess& access, const TagHash& hash) {
         if (access.active_lanes == 0) return {};
         switch (access.width_bytes) {
-            case 1:
-                return count<VectorBytes, 1>(access, hash);
-            case 2:
-                return count<VectorBytes, 2>(access, hash);
-            case 4:
-                return count<VectorBytes, 4>(access, hash);
-            case 8:
-                return count<VectorBytes, 8>(access, hash);
-            case 16:
-                return count<VectorBytes, 16>(access, hash);
-            default:
-                return count<VectorBytes, 32>(access, hash);
+            case 1: return count<VectorBytes, 1>(access, hash);
+            case 2: return count<VectorBytes, 2>(access, hash);
+            case 4: return count<VectorBytes, 4>(access, hash);
+            case 8: return count<VectorBytes, 8>(access, hash);
+            case 16: return count<VectorBytes, 16>(access, hash);
+            default: return count<VectorBytes, 32>(access, hash);
         }
     }
     static GlobalCounts count_usual(const WarpAccess& access, const TagHash& hash) {

@@ -274,8 +274,7 @@ void Predictor::add_near_memories(const Program& program, const Placement& place
             if (own) set(*own, counts);
         };
         switch (instruction.space) {
-            case Space::global:
-                break;
+            case Space::global: break;
             case Space::shared:
                 if (is_atomic(instruction)) {
                     const SharedCounts counts{.requests = sum(is_active_warp).warps, .more = 1};

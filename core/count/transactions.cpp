@@ -110,16 +110,10 @@ TransactionCounts Transactions::count(const WarpAccess& access) const {
     counts.unique_bytes =
         std::uint64_t{distinct_blocks(access, access.active_lanes, 0)} * access.width_bytes;
     switch (rule_) {
-        case GlobalRule::half_warp_in_order:
-            count_in_order(access, counts);
-            break;
-        case GlobalRule::half_warp_segments:
-            count_segments(access, counts);
-            break;
+        case GlobalRule::half_warp_in_order: count_in_order(access, counts); break;
+        case GlobalRule::half_warp_segments: count_segments(access, counts); break;
         case GlobalRule::lines_or_segments:
-        case GlobalRule::sectors_by_warp:
-            count_blocks(access, counts);
-            break;
+        case GlobalRule::sectors_by_warp: count_blocks(access, counts); break;
     }
     return counts;
 }

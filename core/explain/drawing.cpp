@@ -141,12 +141,8 @@ class Drawing {
                 case Space::shared:
                     access.banks ? banks(*access.banks, map_style) : unknown_passes(access.shape);
                     break;
-                case Space::constant:
-                    constant(access, map_style);
-                    break;
-                default:
-                    lines(access, map_style);
-                    break;
+                case Space::constant: constant(access, map_style); break;
+                default: lines(access, map_style); break;
             }
             lines_.emplace_back();
         }
@@ -248,14 +244,10 @@ class Drawing {
     static std::string name_of_instruction(const ExplainedInstruction& instruction) {
         constexpr auto name = [](AccessKind kind) -> std::pair<const char*, const char*> {
             switch (kind) {
-                case AccessKind::load:
-                    return {"load", " of "};
-                case AccessKind::store:
-                    return {"store", " to "};
-                case AccessKind::atomic:
-                    return {"atomic", " on "};
-                case AccessKind::reduce:
-                    break;
+                case AccessKind::load: return {"load", " of "};
+                case AccessKind::store: return {"store", " to "};
+                case AccessKind::atomic: return {"atomic", " on "};
+                case AccessKind::reduce: break;
             }
             return {"reduction", " on "};
         };
@@ -352,8 +344,7 @@ class Drawing {
             case Purpose::load_and_store:
                 return fmt::format("{} of the sectors' {} bytes are used", counts.unique_bytes,
                                    moved);
-            case Purpose::atomic:
-                break;
+            case Purpose::atomic: break;
         }
         return fmt::format("{} of the sectors' {} bytes are updated", counts.unique_bytes, moved);
     }

@@ -73,9 +73,7 @@ void finish(ExplainedAccess& explained, const Machine& machine) {
     const WarpAccess& access = explained.access;
     explained.shape = shape_of(access);
     switch (access.space) {
-        case Space::global:
-            finish_global(explained, machine);
-            break;
+        case Space::global: finish_global(explained, machine); break;
         case Space::shared:
             if (!is_load_or_store(access.kind)) {
                 explained.reasons = shared_atomic_reasons_of(explained.shape);

@@ -32,30 +32,21 @@ constexpr Glyphs plain{"#", "+", "-", ".", "..."};
 
 std::string_view glyph(const Glyphs& glyphs, Mark mark) {
     switch (mark) {
-        case Mark::used:
-            return glyphs.used;
-        case Mark::partly_used:
-            return glyphs.partly_used;
-        case Mark::unused:
-            return glyphs.unused;
-        case Mark::untouched:
-            return glyphs.untouched;
-        case Mark::many:
-            return "*";
-        case Mark::count:
-            break;
+        case Mark::used: return glyphs.used;
+        case Mark::partly_used: return glyphs.partly_used;
+        case Mark::unused: return glyphs.unused;
+        case Mark::untouched: return glyphs.untouched;
+        case Mark::many: return "*";
+        case Mark::count: break;
     }
     return "1-9";
 }
 
 Ink ink_of(Mark mark) {
     switch (mark) {
-        case Mark::unused:
-            return Ink::waste;
-        case Mark::untouched:
-            return Ink::faint;
-        default:
-            return Ink::good;
+        case Mark::unused: return Ink::waste;
+        case Mark::untouched: return Ink::faint;
+        default: return Ink::good;
     }
 }
 

@@ -19,14 +19,10 @@ struct Words {
 
 constexpr Words words_of(Purpose purpose) {
     switch (purpose) {
-        case Purpose::load:
-            return {"read", "reads", "fetched", "used"};
-        case Purpose::store:
-            return {"write", "writes", "touched", "written"};
-        case Purpose::load_and_store:
-            return {"touch", "touches", "touched", "used"};
-        case Purpose::atomic:
-            break;
+        case Purpose::load: return {"read", "reads", "fetched", "used"};
+        case Purpose::store: return {"write", "writes", "touched", "written"};
+        case Purpose::load_and_store: return {"touch", "touches", "touched", "used"};
+        case Purpose::atomic: break;
     }
     return {"update", "updates", "sent", "updated"};
 }
@@ -43,12 +39,9 @@ class Explainer {
             case Cause::no_lanes:
                 return {cause, "No lane is active, so the warp asks nothing of memory.",
                         "There is nothing to fix."};
-            case Cause::one_sector:
-                return one_sector();
-            case Cause::contiguous:
-                return contiguous();
-            case Cause::misaligned:
-                return misaligned();
+            case Cause::one_sector: return one_sector();
+            case Cause::contiguous: return contiguous();
+            case Cause::misaligned: return misaligned();
             case Cause::full_sectors:
                 return {cause,
                         fmt::format("{} {} {} separate stretches of memory, and all {} are used in "
@@ -56,18 +49,12 @@ class Explainer {
                                     lanes(), words_.act, shape_.runs,
                                     counted(shape_.sectors, "sector"), order_remark()),
                         "Nothing to fix in the number of sectors."};
-            case Cause::few_sectors:
-                return few_sectors();
-            case Cause::strided:
-                return strided();
-            case Cause::pieces:
-                return pieces();
-            case Cause::scattered:
-                return scattered();
-            case Cause::same_word:
-                return same_word();
-            case Cause::word_bank:
-                return word_bank();
+            case Cause::few_sectors: return few_sectors();
+            case Cause::strided: return strided();
+            case Cause::pieces: return pieces();
+            case Cause::scattered: return scattered();
+            case Cause::same_word: return same_word();
+            case Cause::word_bank: return word_bank();
             default:  // unknown_packets; other memories are handled elsewhere
                 break;
         }

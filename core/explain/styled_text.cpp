@@ -18,16 +18,11 @@ namespace {
 // distinguish green from red.
 std::string_view code_of(Ink ink) {
     switch (ink) {
-        case Ink::heading:
-            return "\x1b[1m";
-        case Ink::good:
-            return "\x1b[32m";
-        case Ink::waste:
-            return "\x1b[31m";
-        case Ink::faint:
-            return "\x1b[90m";
-        case Ink::plain:
-            break;
+        case Ink::heading: return "\x1b[1m";
+        case Ink::good: return "\x1b[32m";
+        case Ink::waste: return "\x1b[31m";
+        case Ink::faint: return "\x1b[90m";
+        case Ink::plain: break;
     }
     return {};
 }

@@ -56,16 +56,11 @@ constexpr std::array<VectorFamily, 12> families{{{"float", "float"},
 // Types of one width have the same traffic.
 std::optional<ElementType> access_of(std::uint64_t bytes, std::uint64_t member_bytes) {
     switch (bytes) {
-        case 2:
-            return ElementType::u16;
-        case 4:
-            return ElementType::u8x4;
-        case 8:
-            return member_bytes == 4 ? ElementType::f32x2 : ElementType::u32x2;
-        case 16:
-            return member_bytes == 8 ? ElementType::f64x2 : ElementType::f32x4;
-        default:
-            return std::nullopt;
+        case 2: return ElementType::u16;
+        case 4: return ElementType::u8x4;
+        case 8: return member_bytes == 4 ? ElementType::f32x2 : ElementType::u32x2;
+        case 16: return member_bytes == 8 ? ElementType::f64x2 : ElementType::f32x4;
+        default: return std::nullopt;
     }
 }
 

@@ -266,15 +266,12 @@ Owner owner_of_rows(const Node& node) {
         case Variable::tid_y:
         case Variable::tid_z:
         case Variable::bdim_y:
-        case Variable::bdim_z:
-            return Owner::block;
+        case Variable::bdim_z: return Owner::block;
         case Variable::bid_y:
         case Variable::bid_z:
         case Variable::gdim_y:
-        case Variable::gdim_z:
-            return Owner::grid;
-        default:
-            return Owner::none;
+        case Variable::gdim_z: return Owner::grid;
+        default: return Owner::none;
     }
 }
 

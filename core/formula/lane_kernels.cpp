@@ -146,12 +146,10 @@ LaneKernel compiled_for(Vectors vectors) {
 template <typename Make>
 LaneKernel of_form(OperandForm form, Make make) {
     switch (form) {
-        case OperandForm::registers:
-            return make.template operator()<OperandForm::registers>();
+        case OperandForm::registers: return make.template operator()<OperandForm::registers>();
         case OperandForm::scalar_right:
             return make.template operator()<OperandForm::scalar_right>();
-        case OperandForm::scalar_left:
-            return make.template operator()<OperandForm::scalar_left>();
+        case OperandForm::scalar_left: return make.template operator()<OperandForm::scalar_left>();
     }
     return nullptr;
 }

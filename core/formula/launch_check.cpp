@@ -50,24 +50,19 @@ class ThreadEvaluator {
     ThreadValue evaluate(NodeId id) const {
         const Node& node = nodes_[id];
         switch (node.kind) {
-            case NodeKind::literal:
-                return {node.value};
-            case NodeKind::parameter:
-                return {scope_.values[static_cast<std::size_t>(node.value)]};
+            case NodeKind::literal: return {node.value};
+            case NodeKind::parameter: return {scope_.values[static_cast<std::size_t>(node.value)]};
             case NodeKind::variable:
                 return {value_of(static_cast<Variable>(node.value), scope_, thread_)};
-            case NodeKind::lookup:
-                return looked_up(id);
+            case NodeKind::lookup: return looked_up(id);
             case NodeKind::logical_and:
-            case NodeKind::logical_or:
-                return either(node);
+            case NodeKind::logical_or: return either(node);
             case NodeKind::conditional: {
                 const ThreadValue test = evaluate(node.children[0]);
                 if (test.fault != Fault::none) return test;
                 return evaluate(node.children[test.value != 0 ? 1 : 2]);
             }
-            default:
-                return strict(id);
+            default: return strict(id);
         }
     }
 

@@ -109,13 +109,10 @@ Token read_number(std::string_view formula, std::size_t at, bool must_be_whole) 
 std::string hint_for_character(char c) {
     switch (c) {
         case '"':
-        case '\'':
-            return "there are no strings: an index is made of numbers and names";
+        case '\'': return "there are no strings: an index is made of numbers and names";
         case '@':
-        case '$':
-            return "names are letters, digits and _; a parameter is written without a sign";
-        default:
-            return "a formula is made of ASCII letters, digits and C's operators";
+        case '$': return "names are letters, digits and _; a parameter is written without a sign";
+        default: return "a formula is made of ASCII letters, digits and C's operators";
     }
 }
 

@@ -75,8 +75,7 @@ class NoteWriter {
 
     std::string movement(const LaneSteps& steps) const {
         switch (steps.kind) {
-            case LaneSteps::Kind::same:
-                return "is the same in every lane";
+            case LaneSteps::Kind::same: return "is the same in every lane";
             case LaneSteps::Kind::even:
                 return fmt::format("moves {} from lane to lane", distance(steps.step));
             case LaneSteps::Kind::groups:
@@ -92,8 +91,7 @@ class NoteWriter {
                 return fmt::format("moves {} from lane to lane, but {} between lanes {} and {}",
                                    distance(steps.step), distance(steps.jump), active_[steps.at],
                                    active_[steps.at + 1]);
-            case LaneSteps::Kind::irregular:
-                break;
+            case LaneSteps::Kind::irregular: break;
         }
         return "moves by no fixed step";
     }

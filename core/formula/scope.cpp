@@ -35,46 +35,26 @@ VariablePart along_z(Numbering counter, const Dimensions& shape) {
 VariablePart part_of(Variable variable, const Scope& scope) {
     const auto number = [](std::uint64_t value) { return VariablePart{.number = value}; };
     switch (variable) {
-        case Variable::i:
-            return {.counter = Numbering::thread};
-        case Variable::n:
-            return number(scope.threads);
-        case Variable::tid:
-            return {.counter = Numbering::thread_in_block};
-        case Variable::bid:
-            return {.counter = Numbering::block};
-        case Variable::lane:
-            return {.counter = Numbering::thread_in_block, .modulus = warp_lanes};
-        case Variable::warp:
-            return {.counter = Numbering::thread_in_block, .divisor = warp_lanes};
-        case Variable::bdim:
-            return number(scope.block);
-        case Variable::gdim:
-            return number(scope.blocks());
-        case Variable::tid_x:
-            return along_x(Numbering::thread_in_block, scope.block_shape);
-        case Variable::tid_y:
-            return along_y(Numbering::thread_in_block, scope.block_shape);
-        case Variable::tid_z:
-            return along_z(Numbering::thread_in_block, scope.block_shape);
-        case Variable::bid_x:
-            return along_x(Numbering::block, scope.grid_shape);
-        case Variable::bid_y:
-            return along_y(Numbering::block, scope.grid_shape);
-        case Variable::bid_z:
-            return along_z(Numbering::block, scope.grid_shape);
-        case Variable::bdim_x:
-            return number(scope.block_shape.x);
-        case Variable::bdim_y:
-            return number(scope.block_shape.y);
-        case Variable::bdim_z:
-            return number(scope.block_shape.z);
-        case Variable::gdim_x:
-            return number(scope.grid_shape.x);
-        case Variable::gdim_y:
-            return number(scope.grid_shape.y);
-        case Variable::gdim_z:
-            return number(scope.grid_shape.z);
+        case Variable::i: return {.counter = Numbering::thread};
+        case Variable::n: return number(scope.threads);
+        case Variable::tid: return {.counter = Numbering::thread_in_block};
+        case Variable::bid: return {.counter = Numbering::block};
+        case Variable::lane: return {.counter = Numbering::thread_in_block, .modulus = warp_lanes};
+        case Variable::warp: return {.counter = Numbering::thread_in_block, .divisor = warp_lanes};
+        case Variable::bdim: return number(scope.block);
+        case Variable::gdim: return number(scope.blocks());
+        case Variable::tid_x: return along_x(Numbering::thread_in_block, scope.block_shape);
+        case Variable::tid_y: return along_y(Numbering::thread_in_block, scope.block_shape);
+        case Variable::tid_z: return along_z(Numbering::thread_in_block, scope.block_shape);
+        case Variable::bid_x: return along_x(Numbering::block, scope.grid_shape);
+        case Variable::bid_y: return along_y(Numbering::block, scope.grid_shape);
+        case Variable::bid_z: return along_z(Numbering::block, scope.grid_shape);
+        case Variable::bdim_x: return number(scope.block_shape.x);
+        case Variable::bdim_y: return number(scope.block_shape.y);
+        case Variable::bdim_z: return number(scope.block_shape.z);
+        case Variable::gdim_x: return number(scope.grid_shape.x);
+        case Variable::gdim_y: return number(scope.grid_shape.y);
+        case Variable::gdim_z: return number(scope.grid_shape.z);
     }
     return {};
 }
@@ -82,10 +62,8 @@ VariablePart part_of(Variable variable, const Scope& scope) {
 std::int64_t value_of(Variable variable, const Scope& scope, std::uint64_t thread) {
     const VariablePart part = part_of(variable, scope);
     switch (part.counter) {
-        case Numbering::none:
-            return static_cast<std::int64_t>(part.number);
-        case Numbering::thread:
-            return static_cast<std::int64_t>(value_in(part, thread));
+        case Numbering::none: return static_cast<std::int64_t>(part.number);
+        case Numbering::thread: return static_cast<std::int64_t>(value_in(part, thread));
         case Numbering::thread_in_block:
             return static_cast<std::int64_t>(value_in(part, thread % scope.block));
         case Numbering::block:

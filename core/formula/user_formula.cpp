@@ -337,14 +337,11 @@ class FunctorWriter {
 
     std::string expression(const Node& node) const {
         switch (node.kind) {
-            case NodeKind::literal:
-                return literal(node.value);
+            case NodeKind::literal: return literal(node.value);
             case NodeKind::parameter:
                 return literal(scope_.values[static_cast<std::size_t>(node.value)]);
-            case NodeKind::variable:
-                return variable(static_cast<Variable>(node.value));
-            default:
-                return operation(node);
+            case NodeKind::variable: return variable(static_cast<Variable>(node.value));
+            default: return operation(node);
         }
     }
 

@@ -28,16 +28,13 @@ bool is_literal(const NodeTree& tree) {
 bool is_plainly_positive(const NodeTree& tree) {
     return std::ranges::all_of(tree, [](const Node& node) {
         switch (node.kind) {
-            case NodeKind::literal:
-                return node.value >= 0;
+            case NodeKind::literal: return node.value >= 0;
             case NodeKind::parameter:
             case NodeKind::lookup:
             case NodeKind::negate:
             case NodeKind::complement:
-            case NodeKind::subtract:
-                return false;
-            default:
-                return true;
+            case NodeKind::subtract: return false;
+            default: return true;
         }
     });
 }

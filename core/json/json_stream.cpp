@@ -416,10 +416,8 @@ class JsonStream::Reader {
                         items_depth_ = 2;
                     if (next_byte() == ']') return close();
                     break;
-                case '"':
-                    return need(tree.add(read_text()));
-                default:
-                    return read_word();
+                case '"': return need(tree.add(read_text()));
+                default: return read_word();
             }
         }
     }

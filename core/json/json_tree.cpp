@@ -6,27 +6,14 @@ std::optional<Value> JsonView::value() const {
     const JsonTree::Node& node = tree_->nodes_[node_];
     std::optional<Value> value;
     switch (node.kind) {
-        case JsonKind::null:
-            value.emplace();
-            break;
-        case JsonKind::flag:
-            value.emplace(node.flag);
-            break;
-        case JsonKind::integer:
-            value.emplace(node.integer);
-            break;
-        case JsonKind::natural:
-            value.emplace(node.natural);
-            break;
-        case JsonKind::real:
-            value.emplace(node.real);
-            break;
-        case JsonKind::text:
-            value.emplace(tree_->view(node.text));
-            break;
+        case JsonKind::null: value.emplace(); break;
+        case JsonKind::flag: value.emplace(node.flag); break;
+        case JsonKind::integer: value.emplace(node.integer); break;
+        case JsonKind::natural: value.emplace(node.natural); break;
+        case JsonKind::real: value.emplace(node.real); break;
+        case JsonKind::text: value.emplace(tree_->view(node.text)); break;
         case JsonKind::list:
-        case JsonKind::object:
-            break;
+        case JsonKind::object: break;
     }
     return value;
 }

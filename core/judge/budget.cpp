@@ -60,18 +60,12 @@ bool allows(const BudgetCondition& condition, const Value& value, std::string& t
 
 bool is_kept(Relation relation, double value, double limit) {
     switch (relation) {
-        case Relation::at_most:
-            return value <= limit;
-        case Relation::below:
-            return value < limit;
-        case Relation::at_least:
-            return value >= limit;
-        case Relation::above:
-            return value > limit;
-        case Relation::equal:
-            return value == limit;
-        case Relation::unequal:
-            return value != limit;
+        case Relation::at_most: return value <= limit;
+        case Relation::below: return value < limit;
+        case Relation::at_least: return value >= limit;
+        case Relation::above: return value > limit;
+        case Relation::equal: return value == limit;
+        case Relation::unequal: return value != limit;
     }
     return false;
 }

@@ -43,18 +43,13 @@ constexpr std::array ratio_units{UnitStep{0.01, "%"}};
 
 std::span<const UnitStep> units_of(Unit unit) {
     switch (unit) {
-        case Unit::byte:
-            return size_units;
-        case Unit::second:
-            return second_units;
-        case Unit::byte_per_second:
-            return rate_units;
-        case Unit::ratio:
-            return ratio_units;
+        case Unit::byte: return size_units;
+        case Unit::second: return second_units;
+        case Unit::byte_per_second: return rate_units;
+        case Unit::ratio: return ratio_units;
         case Unit::one:
         case Unit::sector:
-        case Unit::line:
-            break;
+        case Unit::line: break;
     }
     return {};
 }

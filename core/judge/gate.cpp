@@ -20,14 +20,10 @@ namespace coalprof {
 
 std::string_view name_of(GateFinding::Kind kind) {
     switch (kind) {
-        case GateFinding::Kind::broken:
-            return "worse";
-        case GateFinding::Kind::missing:
-            return "missing";
-        case GateFinding::Kind::changed:
-            return "changed";
-        case GateFinding::Kind::better:
-            return "better";
+        case GateFinding::Kind::broken: return "worse";
+        case GateFinding::Kind::missing: return "missing";
+        case GateFinding::Kind::changed: return "changed";
+        case GateFinding::Kind::better: return "better";
     }
     return "";
 }

@@ -310,12 +310,9 @@ Json tree_of_finding(const GateFinding& finding, bool is_of_check) {
 
 std::string_view outcome_of(const GateReport& report) {
     switch (report.code()) {
-        case ExitCode::finding:
-            return "broken";
-        case ExitCode::partial:
-            return "missing";
-        default:
-            return "kept";
+        case ExitCode::finding: return "broken";
+        case ExitCode::partial: return "missing";
+        default: return "kept";
     }
 }
 

@@ -57,12 +57,8 @@ Readings unpacked(const std::string& bytes) {
     for (const char* at = bytes.data(); at != bytes.data() + bytes.size();) {
         Reading& reading = readings[take_bytes<Counter>(at)];
         switch (take_bytes<Packed>(at)) {
-            case Packed::natural:
-                reading = take_bytes<std::uint64_t>(at);
-                break;
-            case Packed::real:
-                reading = take_bytes<double>(at);
-                break;
+            case Packed::natural: reading = take_bytes<std::uint64_t>(at); break;
+            case Packed::real: reading = take_bytes<double>(at); break;
             case Packed::unavailable:
                 reading = Unavailable{take_bytes<std::string_view>(at)};
                 break;

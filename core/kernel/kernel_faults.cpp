@@ -108,8 +108,7 @@ class FaultTexts {
                                           "--shared {} or more; or check the index.",
                                           asked_bytes_ - code_.shared_bytes)
                             : "Check the index, or declare more shared memory."};
-            case FaultKind::trap:
-                break;
+            case FaultKind::trap: break;
         }
         return {"comes to a trap: an assertion that does not hold",
                 "Look at what is asserted there."};

@@ -12,10 +12,8 @@ Access access_of(AccessKind kind, Space space, LoadPath path) {
         case Space::shared:
             if (is_load) return Access::shared_load;
             return kind == AccessKind::store ? Access::shared_store : Access::shared_atomic;
-        case Space::constant:
-            return Access::constant_load;
-        case Space::local:
-            return is_load ? Access::local_load : Access::local_store;
+        case Space::constant: return Access::constant_load;
+        case Space::local: return is_load ? Access::local_load : Access::local_store;
     }
     return Access::global_load;  // unreachable: the switch is complete
 }

@@ -100,10 +100,8 @@ bool is_atomic_type(ElementType type) {
         case ElementType::s32:
         case ElementType::s64:
         case ElementType::f32:
-        case ElementType::f64:
-            return true;
-        default:
-            return false;
+        case ElementType::f64: return true;
+        default: return false;
     }
 }
 std::vector<std::string_view> element_type_list() {

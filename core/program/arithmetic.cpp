@@ -272,8 +272,7 @@ bool compute_plain(const PtxStep& step, const Inputs& in, LaneValue& result) {
             return fill([&](std::uint32_t lane) {
                 return std::fma(at(0, lane), at(1, lane), at(2, lane));
             });
-        default:
-            return false;
+        default: return false;
     }
 }
 
@@ -302,10 +301,8 @@ bool compute_real(const PtxStep& step, const Inputs& in, LaneValue& result) {
         case Opcode::minimum:
         case Opcode::maximum:
         case Opcode::pack:
-        case Opcode::unpack:
-            return false;
-        default:
-            break;
+        case Opcode::unpack: return false;
+        default: break;
     }
     for (std::size_t i = 0; i < step.inputs; ++i) need_fixed(*in[i]);
     const Rounding rounding(step.rounding);
@@ -440,18 +437,13 @@ void compute(const PtxStep& step, const Inputs& in, std::uint32_t active, const 
         case Opcode::bit_xor:
             if (step.type.kind == 'p') return compute_predicate(step, in, result);
             return bitwise(step, in, active, box, result);
-        case Opcode::shift_left:
-            return shift_left(step, in, active, result);
-        case Opcode::shift_right:
-            return shift_right(step, in, active, box, result);
+        case Opcode::shift_left: return shift_left(step, in, active, result);
+        case Opcode::shift_right: return shift_right(step, in, active, box, result);
         case Opcode::divide:
-        case Opcode::remainder:
-            return divide(step, in, active, box, result);
+        case Opcode::remainder: return divide(step, in, active, box, result);
         case Opcode::minimum:
-        case Opcode::maximum:
-            return least_or_most(step, in, active, box, result);
-        case Opcode::compare:
-            return compare(step, in, active, box, result);
+        case Opcode::maximum: return least_or_most(step, in, active, box, result);
+        case Opcode::compare: return compare(step, in, active, box, result);
         case Opcode::select:
             return choose(*in[0], *in[1], static_cast<std::uint32_t>(in[2]->at[0]), active, result);
         case Opcode::slct: {
@@ -465,8 +457,7 @@ void compute(const PtxStep& step, const Inputs& in, std::uint32_t active, const 
             }
             return choose(*in[0], *in[1], first, active, result);
         }
-        case Opcode::convert:
-            return convert(step, in, active, box, result);
+        case Opcode::convert: return convert(step, in, active, box, result);
         case Opcode::to_generic:
         case Opcode::from_generic: {
             const std::uint64_t window = offset_of_window(step.state);
@@ -475,10 +466,8 @@ void compute(const PtxStep& step, const Inputs& in, std::uint32_t active, const 
             result.growth = in[0]->growth;
             return;
         }
-        case Opcode::pack:
-            return pack(step, in, result);
-        default:
-            return compute_fixed(step, in, result);
+        case Opcode::pack: return pack(step, in, result);
+        default: return compute_fixed(step, in, result);
     }
 }
 

@@ -17,16 +17,11 @@ static_assert(std::endian::native == std::endian::little);
 template <typename Copy>
 void copy_of_size(std::uint32_t bytes, Copy copy) {
     switch (bytes) {
-        case 4:
-            return copy(std::integral_constant<std::size_t, 4>());
-        case 8:
-            return copy(std::integral_constant<std::size_t, 8>());
-        case 2:
-            return copy(std::integral_constant<std::size_t, 2>());
-        case 1:
-            return copy(std::integral_constant<std::size_t, 1>());
-        default:
-            return copy(std::min<std::size_t>(bytes, sizeof(std::uint64_t)));
+        case 4: return copy(std::integral_constant<std::size_t, 4>());
+        case 8: return copy(std::integral_constant<std::size_t, 8>());
+        case 2: return copy(std::integral_constant<std::size_t, 2>());
+        case 1: return copy(std::integral_constant<std::size_t, 1>());
+        default: return copy(std::min<std::size_t>(bytes, sizeof(std::uint64_t)));
     }
 }
 constexpr std::uint64_t word_bytes = 4;
@@ -103,8 +98,7 @@ std::uint64_t BlockMemory::read(const CheckedAccess& access, NearBytes& local,
                                 std::uint64_t address, std::uint32_t lane, std::uint32_t bytes,
                                 UnsaidArrays& unsaid) {
     switch (access.state) {
-        case PtxState::param:
-            return number_of_parameter(launch_, address, bytes);
+        case PtxState::param: return number_of_parameter(launch_, address, bytes);
         case PtxState::shared:
         case PtxState::local: {
             const NearBytes& near = near_of(access, local);

@@ -300,12 +300,10 @@ class Decoder {
     static std::uint8_t bits_of_input(const PtxInstruction& one, std::size_t number) {
         switch (one.opcode) {
             case Opcode::compare:
-            case Opcode::convert:
-                return one.from.bits;
+            case Opcode::convert: return one.from.bits;
             case Opcode::mad_wide:
                 return static_cast<std::uint8_t>(number == 2 ? 2 * one.type.bits : one.type.bits);
-            default:
-                return one.type.kind == 'p' ? 64 : one.type.bits;
+            default: return one.type.kind == 'p' ? 64 : one.type.bits;
         }
     }
     Slot special(SlotKind kind) {

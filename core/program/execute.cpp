@@ -118,18 +118,13 @@ class Executor::Body {
         if (step.guard != no_slot && (is_control_flow(step.opcode) || step.site != ~0u))
             unsaid_ |= warp.registers[step.guard].unsaid;
         switch (step.opcode) {
-            case Opcode::branch:
-                return warp.branch(step.target, lanes);
-            case Opcode::branch_table:
-                return branch_by_table(warp, step, lanes);
-            case Opcode::exit:
-                warp.active &= ~lanes;
-                break;
+            case Opcode::branch: return warp.branch(step.target, lanes);
+            case Opcode::branch_table: return branch_by_table(warp, step, lanes);
+            case Opcode::exit: warp.active &= ~lanes; break;
             case Opcode::barrier:
                 if (lanes != 0) warp.wait_at_barrier();
                 break;
-            case Opcode::warp_barrier:
-                break;
+            case Opcode::warp_barrier: break;
             case Opcode::trap:
                 if (lanes != 0) add_fault(warp, step, {}, lanes, {});
                 warp.active &= ~lanes;

@@ -81,21 +81,14 @@ void exchange(const PtxStep& step, const Inputs& in, std::uint32_t active, Excha
     result.first.growth = {};
     result.second = 0;
     switch (step.opcode) {
-        case Opcode::shuffle:
-            return shuffle(step, in, active, result);
-        case Opcode::active_mask:
-            result.first.at.fill(active);
-            return;
+        case Opcode::shuffle: return shuffle(step, in, active, result);
+        case Opcode::active_mask: result.first.at.fill(active); return;
         case Opcode::vote:
             return vote(step,
                         step.variant == 'e' ? 0 : static_cast<std::uint32_t>(in[0]->at[0]) & active,
                         active, result);
-        case Opcode::match:
-            need_fixed(*in[0]);
-            return match(step, *in[0], active, result);
-        default:
-            need_fixed(*in[0]);
-            return reduce(step, *in[0], active, result);
+        case Opcode::match: need_fixed(*in[0]); return match(step, *in[0], active, result);
+        default: need_fixed(*in[0]); return reduce(step, *in[0], active, result);
     }
 }
 
@@ -104,24 +97,15 @@ std::uint64_t combined(const PtxStep& step, std::uint64_t before, std::uint64_t 
     const bool is_less =
         step.type.kind == 's' ? extended(before, bits) < extended(value, bits) : before < value;
     switch (step.variant) {
-        case '<':
-            return is_less ? before : value;
-        case '>':
-            return is_less ? value : before;
-        case '&':
-            return before & value;
-        case '|':
-            return before | value;
-        case '^':
-            return before ^ value;
-        case 'x':
-            return value;
-        case 'i':
-            return before >= value ? 0 : before + 1;
-        case 'd':
-            return before == 0 || before > value ? value : before - 1;
-        default:
-            break;
+        case '<': return is_less ? before : value;
+        case '>': return is_less ? value : before;
+        case '&': return before & value;
+        case '|': return before | value;
+        case '^': return before ^ value;
+        case 'x': return value;
+        case 'i': return before >= value ? 0 : before + 1;
+        case 'd': return before == 0 || before > value ? value : before - 1;
+        default: break;
     }
     if (step.type.kind != 'f') return (before + value) & mask_of(bits);
     if (bits == 32)

@@ -57,23 +57,17 @@ class Divisors {
         switch (one.opcode) {
             case Opcode::move:
             case Opcode::to_generic:
-            case Opcode::from_generic:
-                return in(0);
-            case Opcode::convert:
-                return one.type.is_real() || one.from.is_real() ? 0 : in(0);
+            case Opcode::from_generic: return in(0);
+            case Opcode::convert: return one.type.is_real() || one.from.is_real() ? 0 : in(0);
             case Opcode::add:
             case Opcode::sub:
             case Opcode::bit_or:
-            case Opcode::select:
-                return one.type.is_real() ? 0 : std::min(in(0), in(1));
-            case Opcode::bit_and:
-                return std::max(in(0), in(1));
+            case Opcode::select: return one.type.is_real() ? 0 : std::min(in(0), in(1));
+            case Opcode::bit_and: return std::max(in(0), in(1));
             case Opcode::multiply:
-            case Opcode::multiply_wide:
-                return one.type.is_real() ? 0 : product();
+            case Opcode::multiply_wide: return one.type.is_real() ? 0 : product();
             case Opcode::mad:
-            case Opcode::mad_wide:
-                return one.type.is_real() ? 0 : std::min(product(), in(2));
+            case Opcode::mad_wide: return one.type.is_real() ? 0 : std::min(product(), in(2));
             case Opcode::shift_left: {
                 const SlotInfo& by = code_.slots[one.inputs.back()];
                 const std::uint64_t more = by.kind == SlotKind::constant ? by.value : 0;
@@ -81,8 +75,7 @@ class Divisors {
                     most_shift,
                     in(0) + static_cast<std::uint32_t>(std::min<std::uint64_t>(more, most_shift)));
             }
-            default:
-                return 0;
+            default: return 0;
         }
     }
 

@@ -81,10 +81,8 @@ class Needs {
             case Opcode::maximum:
             case Opcode::pack:
             case Opcode::unpack:
-            case Opcode::shuffle:
-                return true;
-            default:
-                return false;
+            case Opcode::shuffle: return true;
+            default: return false;
         }
     }
     static bool reaches_global(const PtxInstruction& one) {
@@ -169,9 +167,7 @@ class Needs {
             case Opcode::exit:
             case Opcode::barrier:
             case Opcode::warp_barrier:
-            case Opcode::trap:
-                need(one.guard);
-                break;
+            case Opcode::trap: need(one.guard); break;
             case Opcode::branch_table:
                 need(one.guard);
                 need(one.inputs.front());

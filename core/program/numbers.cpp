@@ -13,10 +13,8 @@ std::uint64_t bits_counted(const PtxStep& step, std::uint64_t value) {
     const std::uint8_t bits = step.type.bits;
     value &= mask_of(bits);
     switch (step.opcode) {
-        case Opcode::popc:
-            return static_cast<std::uint64_t>(std::popcount(value));
-        case Opcode::clz:
-            return static_cast<std::uint64_t>(std::countl_zero(value)) - (64u - bits);
+        case Opcode::popc: return static_cast<std::uint64_t>(std::popcount(value));
+        case Opcode::clz: return static_cast<std::uint64_t>(std::countl_zero(value)) - (64u - bits);
         case Opcode::bfind: {
             const bool is_negative = step.type.kind == 's' && extended(value, bits) < 0;
             const std::uint64_t of = (is_negative ? ~value : value) & mask_of(bits);
@@ -149,18 +147,12 @@ std::uint32_t lanes_where(PtxRelation relation, At at) {
         return lanes;
     };
     switch (relation) {
-        case PtxRelation::eq:
-            return all(std::equal_to());
-        case PtxRelation::ne:
-            return all(std::not_equal_to());
-        case PtxRelation::lt:
-            return all(std::less());
-        case PtxRelation::le:
-            return all(std::less_equal());
-        case PtxRelation::gt:
-            return all(std::greater());
-        default:
-            return all(std::greater_equal());
+        case PtxRelation::eq: return all(std::equal_to());
+        case PtxRelation::ne: return all(std::not_equal_to());
+        case PtxRelation::lt: return all(std::less());
+        case PtxRelation::le: return all(std::less_equal());
+        case PtxRelation::gt: return all(std::greater());
+        default: return all(std::greater_equal());
     }
 }
 
@@ -277,34 +269,20 @@ std::uint64_t wide_product(std::uint64_t a, std::uint64_t b, PtxType type) {
 
 double real_of(const PtxStep& step, double a, double b) {
     switch (step.opcode) {
-        case Opcode::add:
-            return a + b;
-        case Opcode::sub:
-            return a - b;
-        case Opcode::multiply:
-            return a * b;
-        case Opcode::divide:
-            return a / b;
-        case Opcode::reciprocal:
-            return 1 / a;
-        case Opcode::square_root:
-            return std::sqrt(a);
-        case Opcode::inverse_root:
-            return 1 / std::sqrt(a);
-        case Opcode::sine:
-            return std::sin(a);
-        case Opcode::cosine:
-            return std::cos(a);
-        case Opcode::log2:
-            return std::log2(a);
-        case Opcode::exp2:
-            return std::pow(2.0, a);  // exp2 needs a newer glibc than packages allow
-        case Opcode::hyperbolic_tangent:
-            return std::tanh(a);
-        case Opcode::absolute:
-            return std::fabs(a);
-        case Opcode::negate:
-            return -a;
+        case Opcode::add: return a + b;
+        case Opcode::sub: return a - b;
+        case Opcode::multiply: return a * b;
+        case Opcode::divide: return a / b;
+        case Opcode::reciprocal: return 1 / a;
+        case Opcode::square_root: return std::sqrt(a);
+        case Opcode::inverse_root: return 1 / std::sqrt(a);
+        case Opcode::sine: return std::sin(a);
+        case Opcode::cosine: return std::cos(a);
+        case Opcode::log2: return std::log2(a);
+        case Opcode::exp2: return std::pow(2.0, a);  // exp2 needs a newer glibc than packages allow
+        case Opcode::hyperbolic_tangent: return std::tanh(a);
+        case Opcode::absolute: return std::fabs(a);
+        case Opcode::negate: return -a;
         default:  // copysign d, a, b: the sign is a's
             return std::copysign(b, a);
     }
@@ -314,10 +292,8 @@ std::uint64_t of_fixed(const PtxStep& step, const Inputs& in, std::uint32_t lane
     const std::uint8_t bits = step.type.bits;
     const auto at = [&](std::size_t i) { return in[i]->at[lane]; };
     switch (step.opcode) {
-        case Opcode::multiply_high:
-            return high_half(at(0), at(1), step.type);
-        case Opcode::mad_high:
-            return high_half(at(0), at(1), step.type) + at(2);
+        case Opcode::multiply_high: return high_half(at(0), at(1), step.type);
+        case Opcode::mad_high: return high_half(at(0), at(1), step.type) + at(2);
         case Opcode::mul24:
             return wide_product(at(0) & 0xFF'FFFF, at(1) & 0xFF'FFFF, {step.type.kind, 24});
         case Opcode::mad24:
@@ -328,24 +304,17 @@ std::uint64_t of_fixed(const PtxStep& step, const Inputs& in, std::uint32_t lane
                                      : at(0) < at(1);
             return (is_less ? at(1) - at(0) : at(0) - at(1)) + at(2);
         }
-        case Opcode::absolute:
-            return extended(at(0), bits) < 0 ? ~at(0) + 1 : at(0);
+        case Opcode::absolute: return extended(at(0), bits) < 0 ? ~at(0) + 1 : at(0);
         case Opcode::popc:
         case Opcode::clz:
         case Opcode::bfind:
-        case Opcode::brev:
-            return bits_counted(step, at(0));
-        case Opcode::bfe:
-            return extracted(step, at(0), at(1), at(2));
-        case Opcode::bfi:
-            return inserted(bits, at(0), at(1), at(2), at(3));
+        case Opcode::brev: return bits_counted(step, at(0));
+        case Opcode::bfe: return extracted(step, at(0), at(1), at(2));
+        case Opcode::bfi: return inserted(bits, at(0), at(1), at(2), at(3));
         case Opcode::dot4:
-        case Opcode::dot2:
-            return dot_product(step, at(0), at(1)) + at(2);
-        case Opcode::prmt:
-            return bytes_permuted(at(0), at(1), at(2));
-        case Opcode::logical_not:
-            return at(0) == 0 ? 1 : 0;
+        case Opcode::dot2: return dot_product(step, at(0), at(1)) + at(2);
+        case Opcode::prmt: return bytes_permuted(at(0), at(1), at(2));
+        case Opcode::logical_not: return at(0) == 0 ? 1 : 0;
         case Opcode::lop3: {
             std::uint64_t value = 0;
             for (std::uint32_t row = 0; row < 8; ++row)

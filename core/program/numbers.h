@@ -19,18 +19,12 @@ double real_of(const PtxStep& step, double a, double b);
 
 inline bool relation_holds(PtxRelation relation, int order) {
     switch (relation) {
-        case PtxRelation::eq:
-            return order == 0;
-        case PtxRelation::ne:
-            return order != 0;
-        case PtxRelation::lt:
-            return order < 0;
-        case PtxRelation::le:
-            return order <= 0;
-        case PtxRelation::gt:
-            return order > 0;
-        default:
-            return order >= 0;
+        case PtxRelation::eq: return order == 0;
+        case PtxRelation::ne: return order != 0;
+        case PtxRelation::lt: return order < 0;
+        case PtxRelation::le: return order <= 0;
+        case PtxRelation::gt: return order > 0;
+        default: return order >= 0;
     }
 }
 // The lanes for which it does: of integers that are the same in all blocks of the box; of real

@@ -293,12 +293,8 @@ void OpcodeWords::describe(PtxInstruction& instruction) const {
             if (has("r")) instruction.opcode = Opcode::funnel_right;
             instruction.variant = has("clamp") ? 'c' : 'w';
             break;
-        case Opcode::compare:
-            describe_comparison(instruction);
-            break;
-        case Opcode::convert:
-            describe_conversion(instruction);
-            break;
+        case Opcode::compare: describe_comparison(instruction); break;
+        case Opcode::convert: describe_conversion(instruction); break;
         case Opcode::dot4:
         case Opcode::dot2:
             if (all.size() == 2) instruction.from = all.front();
@@ -325,22 +321,15 @@ void OpcodeWords::describe(PtxInstruction& instruction) const {
                                   : has("any")      ? 'o'
                                                     : 'u';
             break;
-        case Opcode::match:
-            instruction.variant = has("all") ? 'a' : 'o';
-            break;
-        case Opcode::bfind:
-            instruction.variant = has("shiftamt") ? 's' : 0;
-            break;
-        case Opcode::reduce_warp:
-            instruction.variant = atomic_variant(*this);
-            break;
+        case Opcode::match: instruction.variant = has("all") ? 'a' : 'o'; break;
+        case Opcode::bfind: instruction.variant = has("shiftamt") ? 's' : 0; break;
+        case Opcode::reduce_warp: instruction.variant = atomic_variant(*this); break;
         case Opcode::barrier:
             if (has("red")) instruction.opcode = Opcode::unknown;
             if (has("arrive")) instruction.opcode = Opcode::nothing;
             if (has("warp")) instruction.opcode = Opcode::warp_barrier;
             break;
-        default:
-            break;
+        default: break;
     }
     instruction.rounding = has("rz") ? 'z' : has("rm") ? 'm' : has("rp") ? 'p' : 0;
     instruction.is_saturated = has("sat");

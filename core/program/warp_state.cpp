@@ -16,48 +16,31 @@ std::uint64_t special(const Code& code, const KernelLaunch& launch, const SlotIn
                       std::uint32_t number, std::uint32_t lane) {
     const std::uint32_t below = (1u << lane) - 1;
     switch (slot.kind) {
-        case SlotKind::constant:
-            return slot.value;
+        case SlotKind::constant: return slot.value;
         case SlotKind::tid_x:
         case SlotKind::tid_y:
         case SlotKind::tid_z:
             return thread_of(launch, number)[dimension(slot.kind, SlotKind::tid_x)];
         case SlotKind::ntid_x:
         case SlotKind::ntid_y:
-        case SlotKind::ntid_z:
-            return launch.block[dimension(slot.kind, SlotKind::ntid_x)];
+        case SlotKind::ntid_z: return launch.block[dimension(slot.kind, SlotKind::ntid_x)];
         case SlotKind::nctaid_x:
         case SlotKind::nctaid_y:
-        case SlotKind::nctaid_z:
-            return launch.grid[dimension(slot.kind, SlotKind::nctaid_x)];
-        case SlotKind::one:
-            return 1;
-        case SlotKind::laneid:
-            return lane;
-        case SlotKind::warpid:
-            return number / warp_lanes;
-        case SlotKind::nwarpid:
-            return (launch.threads() + warp_lanes - 1) / warp_lanes;
-        case SlotKind::nsmid:
-            return launch.multiprocessors;
-        case SlotKind::lanemask_eq:
-            return 1u << lane;
-        case SlotKind::lanemask_lt:
-            return below;
-        case SlotKind::lanemask_le:
-            return below | 1u << lane;
-        case SlotKind::lanemask_gt:
-            return ~(below | 1u << lane);
-        case SlotKind::lanemask_ge:
-            return ~below;
-        case SlotKind::warp_size:
-            return warp_lanes;
-        case SlotKind::dynamic_smem:
-            return launch.dynamic_shared_bytes;
-        case SlotKind::total_smem:
-            return code.shared_bytes + launch.dynamic_shared_bytes;
-        default:
-            return 0;
+        case SlotKind::nctaid_z: return launch.grid[dimension(slot.kind, SlotKind::nctaid_x)];
+        case SlotKind::one: return 1;
+        case SlotKind::laneid: return lane;
+        case SlotKind::warpid: return number / warp_lanes;
+        case SlotKind::nwarpid: return (launch.threads() + warp_lanes - 1) / warp_lanes;
+        case SlotKind::nsmid: return launch.multiprocessors;
+        case SlotKind::lanemask_eq: return 1u << lane;
+        case SlotKind::lanemask_lt: return below;
+        case SlotKind::lanemask_le: return below | 1u << lane;
+        case SlotKind::lanemask_gt: return ~(below | 1u << lane);
+        case SlotKind::lanemask_ge: return ~below;
+        case SlotKind::warp_size: return warp_lanes;
+        case SlotKind::dynamic_smem: return launch.dynamic_shared_bytes;
+        case SlotKind::total_smem: return code.shared_bytes + launch.dynamic_shared_bytes;
+        default: return 0;
     }
 }
 

@@ -70,20 +70,13 @@ std::optional<Counter> find_counter(std::string_view key) {
 
 std::string_view name_of(Unit unit) {
     switch (unit) {
-        case Unit::one:
-            return "1";
-        case Unit::sector:
-            return "sector";
-        case Unit::line:
-            return "line";
-        case Unit::byte:
-            return "byte";
-        case Unit::ratio:
-            return "ratio";
-        case Unit::second:
-            return "second";
-        case Unit::byte_per_second:
-            return "byte/s";
+        case Unit::one: return "1";
+        case Unit::sector: return "sector";
+        case Unit::line: return "line";
+        case Unit::byte: return "byte";
+        case Unit::ratio: return "ratio";
+        case Unit::second: return "second";
+        case Unit::byte_per_second: return "byte/s";
     }
     return "";
 }

@@ -29,14 +29,11 @@ std::vector<std::pair<std::string, std::vector<Value>>> lists_in(JsonView row) {
 SavedDocument::SavedDocument(ByteSource& source, std::string file)
     : file_(std::move(file)), stream_(source) {
     switch (stream_.next()) {
-        case JsonStream::Step::value:
-            break;
-        case JsonStream::Step::end:
-            refuse("the file is empty");
+        case JsonStream::Step::value: break;
+        case JsonStream::Step::end: refuse("the file is empty");
         case JsonStream::Step::cut:
             refuse("the file ends within the document: it was cut, or is still being written");
-        case JsonStream::Step::wrong:
-            refuse(stream_.problem());
+        case JsonStream::Step::wrong: refuse(stream_.problem());
     }
     if (!read([](JsonView document) { return is_readable_schema(document); }))
         refuse("its schema is newer than this coalprof, which reads coalprof/1");

@@ -16,40 +16,29 @@ std::string describe(const Warning& warning) {
 
 std::string_view name_of(Status status) {
     switch (status) {
-        case Status::complete:
-            return "complete";
-        case Status::partial:
-            return "partial";
-        case Status::interrupted:
-            return "interrupted";
+        case Status::complete: return "complete";
+        case Status::partial: return "partial";
+        case Status::interrupted: return "interrupted";
     }
     return "";
 }
 
 std::string_view name_of(Verdict::Basis basis) {
     switch (basis) {
-        case Verdict::Basis::none:
-            break;
-        case Verdict::Basis::measured_time:
-            return "measured_time";
-        case Verdict::Basis::predicted_bandwidth:
-            return "predicted_bandwidth";
-        case Verdict::Basis::predicted_traffic:
-            return "predicted_traffic";
-        case Verdict::Basis::predicted_l1_reuse:
-            return "predicted_l1_reuse";
+        case Verdict::Basis::none: break;
+        case Verdict::Basis::measured_time: return "measured_time";
+        case Verdict::Basis::predicted_bandwidth: return "predicted_bandwidth";
+        case Verdict::Basis::predicted_traffic: return "predicted_traffic";
+        case Verdict::Basis::predicted_l1_reuse: return "predicted_l1_reuse";
     }
     return "";
 }
 
 ExitCode exit_code_of(Status status) {
     switch (status) {
-        case Status::complete:
-            return ExitCode::done;
-        case Status::partial:
-            return ExitCode::partial;
-        case Status::interrupted:
-            break;
+        case Status::complete: return ExitCode::done;
+        case Status::partial: return ExitCode::partial;
+        case Status::interrupted: break;
     }
     const int signal = stop_signal();
     return signal == 0 ? ExitCode::interrupted : static_cast<ExitCode>(128 + signal);

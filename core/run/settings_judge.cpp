@@ -87,15 +87,11 @@ Sample sample_of(const PlannedPoint& planned, const Point& point) {
 
 std::optional<Amount> cost_of(const Sample& sample, Basis basis) {
     switch (basis) {
-        case Basis::measured_time:
-            return sample.measured_seconds;
-        case Basis::predicted_bandwidth:
-            return sample.predicted_seconds;
-        case Basis::predicted_traffic:
-            return sample.predicted_bytes;
+        case Basis::measured_time: return sample.measured_seconds;
+        case Basis::predicted_bandwidth: return sample.predicted_seconds;
+        case Basis::predicted_traffic: return sample.predicted_bytes;
         case Basis::predicted_l1_reuse:
-        case Basis::none:
-            break;
+        case Basis::none: break;
     }
     return std::nullopt;
 }

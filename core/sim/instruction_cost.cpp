@@ -85,8 +85,7 @@ IssueCost cost_of_arithmetic(const PtxInstruction& one, const Fusions& fusions) 
         case Opcode::mad_wide:
             return is_wide && one.opcode == Opcode::mad ? IssueCost{4, 4, 0, 0}
                                                         : IssueCost{1, 1, 0, 0};
-        default:
-            break;
+        default: break;
     }
     if (one.type.kind == 'p') return {0.5f, 1, 0, 0};  // many are folded into comparisons
     return is_wide ? IssueCost{1.75f, 3, 0, 0} : IssueCost{1, 1.5f, 0, 0};
@@ -102,8 +101,7 @@ IssueCost cost_of(const Code& code, const PtxInstruction& one, const Fusions& fu
     switch (one.opcode) {
         case Opcode::load:
         case Opcode::store:
-        case Opcode::atomic:
-            return cost_of_memory(one);
+        case Opcode::atomic: return cost_of_memory(one);
         case Opcode::move: {
             const bool is_number = !one.inputs.empty() && is_constant_slot(code, one.inputs[0]);
             const bool is_special = !one.inputs.empty() && one.inputs[0] != no_slot &&
@@ -113,31 +111,25 @@ IssueCost cost_of(const Code& code, const PtxInstruction& one, const Fusions& fu
         case Opcode::to_generic:
         case Opcode::from_generic:
         case Opcode::pack:
-        case Opcode::unpack:
-            return {0};
+        case Opcode::unpack: return {0};
         case Opcode::divide:
-        case Opcode::remainder:
-            return cost_of_division(code, one);
+        case Opcode::remainder: return cost_of_division(code, one);
         case Opcode::reciprocal:
             return one.type.bits == 64
                        ? IssueCost{18, 2, 8, 30}
                        : IssueCost{has_word(code, one, ".approx") ? 2.f : 7.f, 2, 8, 0};
         case Opcode::square_root:
-        case Opcode::inverse_root:
-            return cost_of_root(code, one);
+        case Opcode::inverse_root: return cost_of_root(code, one);
         case Opcode::sine:
         case Opcode::cosine:
         case Opcode::log2:
         case Opcode::exp2:
-        case Opcode::hyperbolic_tangent:
-            return {2, 0, 8, 0};
+        case Opcode::hyperbolic_tangent: return {2, 0, 8, 0};
         case Opcode::popc:
         case Opcode::clz:
         case Opcode::bfind:
-        case Opcode::brev:
-            return {1, 0, 8, 0};
-        case Opcode::convert:
-            return cost_of_conversion(one);
+        case Opcode::brev: return {1, 0, 8, 0};
+        case Opcode::convert: return cost_of_conversion(one);
         case Opcode::compare:
         case Opcode::minimum:
         case Opcode::maximum:
@@ -149,15 +141,11 @@ IssueCost cost_of(const Code& code, const PtxInstruction& one, const Fusions& fu
         case Opcode::branch_table:
         case Opcode::exit:
         case Opcode::barrier:
-        case Opcode::warp_barrier:
-            return {1};
+        case Opcode::warp_barrier: return {1};
         case Opcode::trap:
-        case Opcode::nothing:
-            return {0};
-        case Opcode::unknown:
-            return has_word(code, one, "mma") ? IssueCost{2} : IssueCost{1};
-        default:
-            return cost_of_arithmetic(one, fusions);
+        case Opcode::nothing: return {0};
+        case Opcode::unknown: return has_word(code, one, "mma") ? IssueCost{2} : IssueCost{1};
+        default: return cost_of_arithmetic(one, fusions);
     }
 }
 

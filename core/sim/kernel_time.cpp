@@ -176,16 +176,11 @@ double longest_cycles(LaunchModel& model, const SimRates& rates,
 
 Limit limit_of(SimUnit unit) {
     switch (unit) {
-        case SimUnit::blocks:
-            return Limit::blocks;
-        case SimUnit::l1:
-            return Limit::l1;
-        case SimUnit::l2:
-            return Limit::l2;
-        case SimUnit::dram:
-            return Limit::dram;
-        default:
-            return Limit::instructions;
+        case SimUnit::blocks: return Limit::blocks;
+        case SimUnit::l1: return Limit::l1;
+        case SimUnit::l2: return Limit::l2;
+        case SimUnit::dram: return Limit::dram;
+        default: return Limit::instructions;
     }
 }
 
@@ -206,20 +201,14 @@ void set_limits(SimulatedTime& time, double start, double line, Limit of_line) {
 
 double cycles_at(const SiteCycles& cycles, AccessKind kind, Limit limit) {
     switch (limit) {
-        case Limit::l1:
-            return cycles.l1;
-        case Limit::dram:
-            return cycles.dram;
-        case Limit::latency:
-            return cycles.waits;
-        case Limit::same_line:
-            return kind == AccessKind::store ? cycles.l2 : 0;
+        case Limit::l1: return cycles.l1;
+        case Limit::dram: return cycles.dram;
+        case Limit::latency: return cycles.waits;
+        case Limit::same_line: return kind == AccessKind::store ? cycles.l2 : 0;
         case Limit::atomics:
             return kind == AccessKind::atomic || kind == AccessKind::reduce ? cycles.l2 : 0;
-        case Limit::l2:
-            return cycles.l2;
-        default:
-            return 0;
+        case Limit::l2: return cycles.l2;
+        default: return 0;
     }
 }
 

@@ -259,16 +259,11 @@ class MultiprocessorRun {
                 back = data_stage_.serve(now, event.passes.data * rates_.shared_pass) +
                        rates_.shared_latency;
                 return;
-            case TraceUnit::load:
-                back = load(event, now);
-                return;
+            case TraceUnit::load: back = load(event, now); return;
             case TraceUnit::store:
             case TraceUnit::atomic:
-            case TraceUnit::reduce:
-                back = write(event, now);
-                return;
-            default:
-                return;
+            case TraceUnit::reduce: back = write(event, now); return;
+            default: return;
         }
     }
     double look_up(const TraceEvent& event, double now) {

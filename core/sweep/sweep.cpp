@@ -40,8 +40,7 @@ std::uint64_t value_in(const Sweep& sweep, const PatternInfo& pattern, std::uint
     const std::uint32_t width = bytes_of(type);
     std::uint64_t bytes = 0;
     switch (sweep.values_unit) {
-        case ValueUnit::of_parameter:
-            break;
+        case ValueUnit::of_parameter: break;
         case ValueUnit::elements:
             if (__builtin_mul_overflow(value, width, &bytes))
                 throw UsageError(fmt::format("{} {}: {} elements are more than 2^64 bytes",

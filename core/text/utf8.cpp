@@ -35,10 +35,8 @@ bool is_control(char32_t code_point) {
         case UTF8PROC_CATEGORY_CC:
         case UTF8PROC_CATEGORY_CF:
         case UTF8PROC_CATEGORY_ZL:
-        case UTF8PROC_CATEGORY_ZP:
-            return true;
-        default:
-            return false;
+        case UTF8PROC_CATEGORY_ZP: return true;
+        default: return false;
     }
 }
 

@@ -86,8 +86,7 @@ std::string number_text(double value, const NumberStyle& style) {
 
 NumberStyle scale_for(Unit unit, double largest, std::string_view microseconds) {
     switch (unit) {
-        case Unit::ratio:
-            return {0.01, 1, "%"};
+        case Unit::ratio: return {0.01, 1, "%"};
         case Unit::byte: {
             const UnitStep& step = step_of(byte_steps, largest);
             return {step.factor, step.factor > 1 ? 2 : 0, step.unit};
@@ -105,8 +104,7 @@ NumberStyle scale_for(Unit unit, double largest, std::string_view microseconds) 
         }
         case Unit::one:
         case Unit::sector:
-        case Unit::line:
-            return {};
+        case Unit::line: return {};
     }
     return {};
 }

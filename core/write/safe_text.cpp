@@ -38,20 +38,11 @@ std::string cell_text(std::string_view text, std::size_t columns, bool ascii) {
 std::string xml_text(std::string_view text) {
     std::string escaped;
     for (const char c : printable(text)) switch (c) {
-            case '&':
-                escaped += "&amp;";
-                break;
-            case '<':
-                escaped += "&lt;";
-                break;
-            case '>':
-                escaped += "&gt;";
-                break;
-            case '"':
-                escaped += "&quot;";
-                break;
-            default:
-                escaped += c;
+            case '&': escaped += "&amp;"; break;
+            case '<': escaped += "&lt;"; break;
+            case '>': escaped += "&gt;"; break;
+            case '"': escaped += "&quot;"; break;
+            default: escaped += c;
         }
     return escaped;
 }

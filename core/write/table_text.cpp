@@ -12,14 +12,10 @@ constexpr std::size_t indent_columns = 2;  // of rows below a group's name
 
 std::string_view color_of(Shade shade) {
     switch (shade) {
-        case Shade::good:
-            return "\033[32m";
-        case Shade::fair:
-            return "\033[33m";
-        case Shade::poor:
-            return "\033[31m";
-        case Shade::none:
-            break;
+        case Shade::good: return "\033[32m";
+        case Shade::fair: return "\033[33m";
+        case Shade::poor: return "\033[31m";
+        case Shade::none: break;
     }
     return {};
 }

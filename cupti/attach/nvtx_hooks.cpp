@@ -41,16 +41,13 @@ std::string text_of(const nvtxEventAttributes_t* event) {
     constexpr std::size_t least = offsetof(nvtxEventAttributes_t, message) + sizeof(void*);
     if (!event || event->size < least) return {};
     switch (event->messageType) {
-        case NVTX_MESSAGE_TYPE_ASCII:
-            return text_of(event->message.ascii);
-        case NVTX_MESSAGE_TYPE_UNICODE:
-            return text_of(event->message.unicode);
+        case NVTX_MESSAGE_TYPE_ASCII: return text_of(event->message.ascii);
+        case NVTX_MESSAGE_TYPE_UNICODE: return text_of(event->message.unicode);
         case NVTX_MESSAGE_TYPE_REGISTERED: {
             const auto* text = reinterpret_cast<const std::string*>(event->message.registered);
             return text ? *text : std::string();
         }
-        default:
-            return {};
+        default: return {};
     }
 }
 

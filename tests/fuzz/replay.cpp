@@ -59,23 +59,15 @@ void mutate(Input& input, const std::vector<Input>& seeds, Random& random) {
     const auto place = input.begin() + static_cast<std::ptrdiff_t>(at);
     const auto piece_end = place + static_cast<std::ptrdiff_t>(length);
     switch (random.below(6)) {
-        case 0:
-            *place = random.byte();
-            break;
-        case 1:
-            *place = static_cast<std::uint8_t>(*place ^ 1u << random.below(8));
-            break;
-        case 2:
-            input.erase(place, piece_end);
-            break;
+        case 0: *place = random.byte(); break;
+        case 1: *place = static_cast<std::uint8_t>(*place ^ 1u << random.below(8)); break;
+        case 2: input.erase(place, piece_end); break;
         case 3: {
             const Input piece(place, piece_end);
             input.insert(place, piece.begin(), piece.end());
             break;
         }
-        case 4:
-            input.insert(place, random.byte());
-            break;
+        case 4: input.insert(place, random.byte()); break;
         default: {
             const Input& other = seeds[random.below(seeds.size())];
             if (other.empty()) return;

@@ -142,14 +142,10 @@ class RandomGrids {
                   "blockIdx.z", "tid", "lane", "warp", "bid", "i", "i"});
         switch (formulas_.below(6)) {
             case 0:
-            case 1:
-                return name;
-            case 2:
-                return fmt::format("{} / {}", name, from_1_to(40));
-            case 3:
-                return fmt::format("{} % {}", name, from_1_to(64));
-            default:
-                return fmt::format("{}*{}", name, from_1_to(formulas_.one_in(4) ? 300 : 34));
+            case 1: return name;
+            case 2: return fmt::format("{} / {}", name, from_1_to(40));
+            case 3: return fmt::format("{} % {}", name, from_1_to(64));
+            default: return fmt::format("{}*{}", name, from_1_to(formulas_.one_in(4) ? 300 : 34));
         }
     }
     std::string condition() {

@@ -182,14 +182,11 @@ class FakeKernels {
     }
     static void add(CUdeviceptr where, Content number, const LaunchArgument& launch) {
         switch (number) {
-            case Content::count_u32:
-                return add_to(where, static_cast<Word>(launch.increment));
-            case Content::count_u64:
-                return add_to(where, launch.increment);
+            case Content::count_u32: return add_to(where, static_cast<Word>(launch.increment));
+            case Content::count_u64: return add_to(where, launch.increment);
             case Content::count_f32:
                 return add_to(where, static_cast<float>(launch.real_increment));
-            default:
-                return add_to(where, launch.real_increment);
+            default: return add_to(where, launch.real_increment);
         }
     }
 

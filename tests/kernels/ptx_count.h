@@ -62,13 +62,9 @@ inline SassCount count_in_sass(std::string_view code) {
         std::memcpy(&low, code.data() + at, sizeof low);
         const bool always = (low >> 12 & 0xF) == 7;
         switch (low & 0xFFF) {
-            case 0x981:
-                ++count.loads;
-                break;
+            case 0x981: ++count.loads; break;
             case 0x386:  // STG, Volta and Turing
-            case 0x986:
-                ++(always ? count.stores : count.predicated_stores);
-                break;
+            case 0x986: ++(always ? count.stores : count.predicated_stores); break;
             case 0x3A8:  // ATOMG
             case 0x9A8:
             case 0x9A3:  // with floating-point addition
@@ -80,13 +76,9 @@ inline SassCount count_in_sass(std::string_view code) {
                 ++count.reductions;
                 break;
             case 0xB66:  // TLD
-            case 0xF66:
-                ++count.fetches;
-                break;
+            case 0xF66: ++count.fetches; break;
             case 0x38C:  // ATOMS
-            case 0x98C:
-                ++count.shared_atomics;
-                break;
+            case 0x98C: ++count.shared_atomics; break;
             case 0x309:  // POPC
             case 0x2BF:  // UPOPC
                 ++count.lanes_counted;
@@ -96,11 +88,8 @@ inline SassCount count_in_sass(std::string_view code) {
             case 0x985:
             case 0x983:  // LDL
             case 0x387:  // STL
-            case 0x987:
-                ++count.generic_or_local;
-                break;
-            default:
-                break;
+            case 0x987: ++count.generic_or_local; break;
+            default: break;
         }
     }
     return count;
@@ -164,28 +153,17 @@ inline NearSassCount count_near_in_sass(std::string_view code) {
     NearSassCount count;
     for (const SassInstruction& one : sass_of(code)) {
         switch (one.operation()) {
-            case 0x984:
-                ++count.shared_loads[one.width_bytes()];
-                break;
+            case 0x984: ++count.shared_loads[one.width_bytes()]; break;
             case 0x388:  // STS
-            case 0x988:
-                ++count.shared_stores[one.width_bytes()];
-                break;
-            case 0x983:
-                ++count.local_loads[one.width_bytes()];
-                break;
+            case 0x988: ++count.shared_stores[one.width_bytes()]; break;
+            case 0x983: ++count.local_loads[one.width_bytes()]; break;
             case 0x387:
-            case 0x987:
-                ++count.local_stores[one.width_bytes()];
-                break;
+            case 0x987: ++count.local_stores[one.width_bytes()]; break;
             case 0xB82:
                 if (one.constant_bank() != 0) ++count.constant_loads[one.width_bytes()];
                 break;
-            case 0xB1D:
-                ++count.barriers;
-                break;
-            default:
-                break;
+            case 0xB1D: ++count.barriers; break;
+            default: break;
         }
     }
     return count;

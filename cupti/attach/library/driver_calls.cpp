@@ -77,8 +77,7 @@ std::optional<SeenLaunch> launch_of(CUpti_CallbackId call, const CUpti_CallbackD
                 .context = data.context,
                 .stream = stream_of(arguments_of<GraphArguments>(data).hStream,
                                     call == CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz)};
-        default:
-            return std::nullopt;
+        default: return std::nullopt;
     }
 }
 
@@ -92,12 +91,10 @@ std::optional<CaptureCall> capture_of(CUpti_CallbackId call, const CUpti_Callbac
         case CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2_ptsz:
         case CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCaptureToGraph_ptsz:
             return capture_call(data, true, true);
-        case CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture:
-            return capture_call(data, false, false);
+        case CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture: return capture_call(data, false, false);
         case CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture_ptsz:
             return capture_call(data, false, true);
-        default:
-            return std::nullopt;
+        default: return std::nullopt;
     }
 }
 
@@ -112,8 +109,7 @@ std::optional<LoadCall> load_of(CUpti_CallbackId call, const CUpti_CallbackData&
         case CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadFromFile:
         case CUPTI_DRIVER_TRACE_CBID_cuModuleLoad:
             return LoadCall{.code = arguments_of<LoadArguments<void>>(data).image, .is_file = true};
-        default:
-            return std::nullopt;
+        default: return std::nullopt;
     }
 }
 
@@ -219,9 +215,7 @@ bool loading_called(CUpti_CallbackId call, const CUpti_CallbackData& data, bool 
             file_load_called<CUlibrary>(data, succeeded, lines, file_for);
             return true;
         case CUPTI_DRIVER_TRACE_CBID_cuLinkAddData:
-        case CUPTI_DRIVER_TRACE_CBID_cuLinkAddData_v2:
-            data_link_called(data, lines);
-            return true;
+        case CUPTI_DRIVER_TRACE_CBID_cuLinkAddData_v2: data_link_called(data, lines); return true;
         case CUPTI_DRIVER_TRACE_CBID_cuLinkAddFile:
         case CUPTI_DRIVER_TRACE_CBID_cuLinkAddFile_v2:
             file_link_called(data, lines, file_for);
@@ -232,8 +226,7 @@ bool loading_called(CUpti_CallbackId call, const CUpti_CallbackData& data, bool 
         case CUPTI_DRIVER_TRACE_CBID_cuModuleUnload:
             unload_called<CUmodule>(data, lines);
             return true;
-        default:
-            return false;
+        default: return false;
     }
 }
 

@@ -25,10 +25,9 @@ struct Plan {
                  : "r"(m), "r"(c));
 #define N1a asm volatile("mad.lo.u32 %0,%0,%1,%2;" : "+r"(x) : "r"(m), "r"(c));
 #define N1b asm volatile("mad.lo.u32 %0,%0,%1,%2;" : "+r"(y) : "r"(m), "r"(c));
-#define C2(k)   \
-    case k:     \
-        N1a;    \
-    case (k)-1: \
+#define C2(k)    \
+    case k: N1a; \
+    case (k)-1:  \
         N1b;
 #define C8(k) C2(k) C2((k)-2) C2((k)-4) C2((k)-6)
 #define C32(k) C8(k) C8((k)-8) C8((k)-16) C8((k)-24)

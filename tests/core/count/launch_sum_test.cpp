@@ -51,13 +51,11 @@ class LaunchMaker {
     }
     Formula make_formula() {
         switch (pick(0, 10)) {
-            case 0:
-                return Offset{pick(0, 300)};
+            case 0: return Offset{pick(0, 300)};
             case 1:
                 return Stride{one_of({1, 2, 3, 5, 8, 31, 32, 33, 63, 64, 100, 1024, 4096}),
                               pick(0, 40)};
-            case 2:
-                return Groups{one_of({1, 2, 3, 7, 16, 32, 33, 64, 1000, 4096})};
+            case 2: return Groups{one_of({1, 2, 3, 7, 16, 32, 33, 64, 1000, 4096})};
             case 3: {
                 Permute permute;
                 for (std::uint32_t lane = 0; lane < 32; ++lane) permute.set(lane, pick(0, 31));
@@ -83,12 +81,9 @@ class LaunchMaker {
             case 7:  // tiles that may overlap
                 return Tiles{pick(1, 3), pick(0, 2000), pick(0, 2000), pick(0, 100),
                              one_of({4, 5})};
-            case 8:
-                return TileCells{pick(0, 40), pick(0, 40), one_of({4, 5})};
-            case 9:
-                return SwizzledCells{pick(0, 1), one_of({4, 5, 6}), pick(0, 3), pick(0, 3)};
-            default:
-                return Scatter{pick(1, 5000), pick(0, 9)};
+            case 8: return TileCells{pick(0, 40), pick(0, 40), one_of({4, 5})};
+            case 9: return SwizzledCells{pick(0, 1), one_of({4, 5, 6}), pick(0, 3), pick(0, 3)};
+            default: return Scatter{pick(1, 5000), pick(0, 9)};
         }
     }
     std::mt19937 random_;

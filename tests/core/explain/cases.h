@@ -122,14 +122,10 @@ class RandomWarps {
     }
     std::uint32_t lanes() {
         switch (pick(0, 4)) {
-            case 0:
-                return static_cast<std::uint32_t>(pick(0, all_lanes));
-            case 1:
-                return pick(0, 3) == 0 ? 0 : 1u << pick(0, 31);
-            case 2:
-                return all_lanes >> pick(0, 31);
-            default:
-                return all_lanes;
+            case 0: return static_cast<std::uint32_t>(pick(0, all_lanes));
+            case 1: return pick(0, 3) == 0 ? 0 : 1u << pick(0, 31);
+            case 2: return all_lanes >> pick(0, 31);
+            default: return all_lanes;
         }
     }
     std::mt19937_64 random_;

@@ -155,33 +155,25 @@ class EveryCause : public ::testing::Test {
     static bool is_borne_out(Cause cause, const naive::Facts& facts, const GlobalCounts& counts) {
         const bool wastes = counts.sectors > counts.ideal_sectors;
         switch (cause) {
-            case Cause::no_lanes:
-                return true;
-            case Cause::one_sector:
-                return facts.sectors() == 1 && counts.sectors == 1;
-            case Cause::contiguous:
-                return facts.is_contiguous() && !wastes;
+            case Cause::no_lanes: return true;
+            case Cause::one_sector: return facts.sectors() == 1 && counts.sectors == 1;
+            case Cause::contiguous: return facts.is_contiguous() && !wastes;
             case Cause::misaligned:
                 return facts.is_contiguous() && facts.sectors() > facts.sectors_needed();
-            case Cause::full_sectors:
-                return facts.used_counts() == std::set<std::uint32_t>{32};
+            case Cause::full_sectors: return facts.used_counts() == std::set<std::uint32_t>{32};
             case Cause::few_sectors:
                 return 32 * facts.sectors() < facts.lanes.size() * facts.width_bytes + 32;
-            case Cause::strided:
-                return wastes;
+            case Cause::strided: return wastes;
             case Cause::pieces:
                 return wastes && facts.runs() > 1 && *facts.used_counts().begin() < 32;
-            case Cause::scattered:
-                return wastes && facts.distances().size() > 1;
+            case Cause::scattered: return wastes && facts.distances().size() > 1;
             case Cause::same_word:
                 return facts.most_lanes_at_one() > 1 &&
                        counts.l2_requests >= facts.most_lanes_at_one();
             case Cause::word_bank:
                 return facts.most_lanes_at_one() == 1 && counts.l2_requests > facts.lines.size();
-            case Cause::unknown_packets:
-                return counts.traffic_doubts != 0;
-            default:
-                return false;  // of another memory
+            case Cause::unknown_packets: return counts.traffic_doubts != 0;
+            default: return false;  // of another memory
         }
     }
     std::map<Cause, int> seen_;

@@ -23,18 +23,13 @@ class RandomFormulas {
         if (depth <= 0 || one_in(6)) return leaf();
         const auto operand = [&] { return expression(depth - 1 - static_cast<int>(below(2))); };
         switch (below(14)) {
-            case 0:
-                return "(" + operand() + " + " + operand() + ")";
-            case 1:
-                return "(" + operand() + " - " + operand() + ")";
-            case 2:
-                return "(" + operand() + " * " + (one_in(3) ? operand() : small_number()) + ")";
+            case 0: return "(" + operand() + " + " + operand() + ")";
+            case 1: return "(" + operand() + " - " + operand() + ")";
+            case 2: return "(" + operand() + " * " + (one_in(3) ? operand() : small_number()) + ")";
             case 3:
-            case 4:
-                return "(" + operand() + " / " + divisor(depth) + ")";
+            case 4: return "(" + operand() + " / " + divisor(depth) + ")";
             case 5:
-            case 6:
-                return "(" + operand() + " % " + divisor(depth) + ")";
+            case 6: return "(" + operand() + " % " + divisor(depth) + ")";
             case 7:
                 return "(" + operand() + (one_in(2) ? " << " : " >> ") +
                        (one_in(8) ? operand() : std::to_string(below(12))) + ")";
@@ -45,13 +40,11 @@ class RandomFormulas {
             case 10:
                 return "(" + operand() + pick({" < ", " <= ", " > ", " >= ", " == ", " != "}) +
                        operand() + ")";
-            case 11:
-                return "(" + operand() + " ? " + operand() + " : " + operand() + ")";
+            case 11: return "(" + operand() + " ? " + operand() + " : " + operand() + ")";
             case 12:
                 return pick({"-", "~", "!", "abs", "__popc", "__clz", "__brev"}) +
                        ("(" + operand() + ")");
-            default:
-                return call(depth);
+            default: return call(depth);
         }
     }
 
@@ -102,17 +95,13 @@ class RandomFormulas {
     }
     std::string small_number() {
         switch (below(6)) {
-            case 0:
-                return std::to_string(std::uint64_t{1} << below(9));
-            case 1:
-                return std::to_string((std::uint64_t{1} << below(9)) - 1);
-            case 2:
-                return std::to_string(below(1000));
+            case 0: return std::to_string(std::uint64_t{1} << below(9));
+            case 1: return std::to_string((std::uint64_t{1} << below(9)) - 1);
+            case 2: return std::to_string(below(1000));
             case 3:
                 return pick(
                     {"k", "pitch", "n", "bdim", "gdim", "bdim.x", "bdim.z", "gdim.y", "gdim.z"});
-            default:
-                return std::to_string(below(20));
+            default: return std::to_string(below(20));
         }
     }
     std::string leaf() {
@@ -131,17 +120,12 @@ class RandomFormulas {
         const std::string first = expression(depth - 1);
         const std::string second = expression(depth - 2);
         switch (below(6)) {
-            case 0:
-                return "(" + first + " && " + second + ")";
-            case 1:
-                return "(" + first + " || " + second + ")";
-            case 2:
-                return "hash(" + first + ", " + std::to_string(1 + below(300)) + ")";
+            case 0: return "(" + first + " && " + second + ")";
+            case 1: return "(" + first + " || " + second + ")";
+            case 2: return "hash(" + first + ", " + std::to_string(1 + below(300)) + ")";
             case 3:
-            case 4:
-                return "min(" + first + ", " + second + ")";
-            default:
-                return "max(" + first + ", " + second + ")";
+            case 4: return "min(" + first + ", " + second + ")";
+            default: return "max(" + first + ", " + second + ")";
         }
     }
 

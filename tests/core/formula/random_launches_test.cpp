@@ -99,42 +99,24 @@ class RandomLaunches {
             return launch.block_number(at) * launch.block.count() + launch.thread_number(at);
         };
         switch (random_() % 18) {
-            case 0:
-                return {"threadIdx.x", along(&Dimensions::x, &Place::thread)};
-            case 1:
-                return {"tid.x", along(&Dimensions::x, &Place::thread)};
-            case 2:
-                return {"threadIdx.y", along(&Dimensions::y, &Place::thread)};
-            case 3:
-                return {"tid.y", along(&Dimensions::y, &Place::thread)};
-            case 4:
-                return {"threadIdx.z", along(&Dimensions::z, &Place::thread)};
-            case 5:
-                return {"blockIdx.x", along(&Dimensions::x, &Place::block)};
-            case 6:
-                return {"bid.y", along(&Dimensions::y, &Place::block)};
-            case 7:
-                return {"blockIdx.z", along(&Dimensions::z, &Place::block)};
-            case 8:
-                return {"blockDim.x", number(launch.block.x)};
-            case 9:
-                return {"bdim.y", number(launch.block.y)};
-            case 10:
-                return {"blockDim.z", number(launch.block.z)};
-            case 11:
-                return {"gridDim.x", number(launch.grid.x)};
-            case 12:
-                return {"gdim.y", number(launch.grid.y)};
-            case 13:
-                return {"gridDim.z", number(launch.grid.z)};
-            case 14:
-                return {"tid", tid};
-            case 15:
-                return {"lane", [tid](const Place& at) { return tid(at) % 32; }};
-            case 16:
-                return {"bid", [launch](const Place& at) { return launch.block_number(at); }};
-            default:
-                return {"i", i};
+            case 0: return {"threadIdx.x", along(&Dimensions::x, &Place::thread)};
+            case 1: return {"tid.x", along(&Dimensions::x, &Place::thread)};
+            case 2: return {"threadIdx.y", along(&Dimensions::y, &Place::thread)};
+            case 3: return {"tid.y", along(&Dimensions::y, &Place::thread)};
+            case 4: return {"threadIdx.z", along(&Dimensions::z, &Place::thread)};
+            case 5: return {"blockIdx.x", along(&Dimensions::x, &Place::block)};
+            case 6: return {"bid.y", along(&Dimensions::y, &Place::block)};
+            case 7: return {"blockIdx.z", along(&Dimensions::z, &Place::block)};
+            case 8: return {"blockDim.x", number(launch.block.x)};
+            case 9: return {"bdim.y", number(launch.block.y)};
+            case 10: return {"blockDim.z", number(launch.block.z)};
+            case 11: return {"gridDim.x", number(launch.grid.x)};
+            case 12: return {"gdim.y", number(launch.grid.y)};
+            case 13: return {"gridDim.z", number(launch.grid.z)};
+            case 14: return {"tid", tid};
+            case 15: return {"lane", [tid](const Place& at) { return tid(at) % 32; }};
+            case 16: return {"bid", [launch](const Place& at) { return launch.block_number(at); }};
+            default: return {"i", i};
         }
     }
     Expression term(const Launched& launch) {
@@ -154,20 +136,13 @@ class RandomLaunches {
                               }};
         };
         switch (random_() % 7) {
-            case 0:
-                return a;
-            case 1:
-                return of_one("*", std::multiplies<std::uint64_t>());
-            case 2:
-                return of_one("/", std::divides<std::uint64_t>());
-            case 3:
-                return of_one(" % ", std::modulus<std::uint64_t>());
-            case 4:
-                return of_two(" * ", std::multiplies<std::uint64_t>());
-            case 5:
-                return of_two(" ^ ", std::bit_xor<std::uint64_t>());
-            default:
-                return of_two(" & ", std::bit_and<std::uint64_t>());
+            case 0: return a;
+            case 1: return of_one("*", std::multiplies<std::uint64_t>());
+            case 2: return of_one("/", std::divides<std::uint64_t>());
+            case 3: return of_one(" % ", std::modulus<std::uint64_t>());
+            case 4: return of_two(" * ", std::multiplies<std::uint64_t>());
+            case 5: return of_two(" ^ ", std::bit_xor<std::uint64_t>());
+            default: return of_two(" & ", std::bit_and<std::uint64_t>());
         }
     }
 

@@ -206,18 +206,10 @@ std::string changed(std::string_view text, std::mt19937& random) {
     const std::size_t at = random() % other.size();
     const char mark = marks[random() % marks.size()];
     switch (random() % 4) {
-        case 0:
-            other[at] = mark;
-            break;
-        case 1:
-            other.erase(at, 1 + random() % 9);
-            break;
-        case 2:
-            other.insert(at, 1, mark);
-            break;
-        default:
-            other.insert(at, other.substr(at, random() % 20));
-            break;
+        case 0: other[at] = mark; break;
+        case 1: other.erase(at, 1 + random() % 9); break;
+        case 2: other.insert(at, 1, mark); break;
+        default: other.insert(at, other.substr(at, random() % 20)); break;
     }
     return other;
 }
