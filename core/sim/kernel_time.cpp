@@ -146,14 +146,15 @@ double cycles_of_all(const LaunchModel& model, SimResult& simulated, double bloc
     const double started =
         static_cast<double>(model.blocks) / static_cast<double>(model.multiprocessors);
     double cycles = simulated.cycles / model.traces.kept_share;
-    const std::size_t resident = model.resident_blocks;
-    if (started <= count || simulated.ends.size() < 3 * resident) return cycles;
+    // As many as are resident at a time, if as many were traced as are wanted.
+    const std::size_t third = simulated.ends.size() / 3;
+    if (started <= count || third == 0) return cycles;
     // Blocks with the launch's work, if all are like the simulated ones. The others only start.
     const double all = started / model.traced_work;
     cycles += std::max(0.0, started - std::max(all, count)) * block_start;
     if (all <= count) return cycles;
-    const double pace = (simulated.ends[2 * resident - 1] - simulated.ends[resident - 1]) /
-                        static_cast<double>(resident) / model.traces.kept_share;
+    const double pace = (simulated.ends[2 * third - 1] - simulated.ends[third - 1]) /
+                        static_cast<double>(third) / model.traces.kept_share;
     // No part is busy longer than the launch takes, stores that still wait for device memory among
     // its work.
     const double busiest = *std::ranges::max_element(simulated.busy) * all / count;
@@ -249,9 +250,10 @@ std::vector<std::uint64_t> traced_blocks(std::uint64_t blocks, std::uint32_t mul
                                          std::uint32_t resident, const WorkShape& work,
                                          double working) {
     const std::uint64_t all = (blocks + multiprocessors - 1) / multiprocessors;
-    constexpr double fewest = 1.0 / 16;  // so that a trace is not spread over too many
-    const std::uint64_t count =
-        std::min(all, static_cast<std::uint64_t>(3 * resident / std::clamp(working, fewest, 1.0)));
+    constexpr double fewest = 1.0 / 16;          // so that a trace is not spread over too many
+    const double spare = working < 1 ? 1.5 : 1;  // they do not alternate
+    const std::uint64_t count = std::min(
+        all, static_cast<std::uint64_t>(3 * resident * spare / std::clamp(working, fewest, 1.0)));
     const auto middle = static_cast<std::uint64_t>(work.middle() * static_cast<double>(blocks));
     const std::uint64_t before = std::min(middle / multiprocessors, count / 2);
     const std::uint64_t first = std::min(middle / multiprocessors - before, all - count);
