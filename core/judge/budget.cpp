@@ -89,6 +89,7 @@ BudgetJudge::BudgetJudge(std::vector<Budget> budgets, ResultSink* next)
                                    std::clamp<std::size_t>(kept_each, 1, most_kept_findings));
         seen_.emplace_back(budget.conditions.size());
         lines_.emplace_back();
+        nouns_.emplace_back();
         has_point_.push_back(false);
         asks_.emplace_back();
         for (const BudgetCondition& condition : budget.conditions) {
@@ -126,6 +127,7 @@ void BudgetJudge::point(const Point& point) {
     if (GatePlace place = place_of(point); !place.file.empty())
         places_.emplace(point.name, std::move(place));
     has_instructions_ |= !point.instructions.empty();
+    report_.lines += is_source_line(point) ? 1 : 0;
     if (!point.failure.empty() && find_value(point.parameters, "kernel")) look_at_failure(point);
     judge_all(point, nullptr);
     for (const InstructionResult& one : point.instructions) judge_all(point, &one);
@@ -134,10 +136,18 @@ void BudgetJudge::point(const Point& point) {
 
 // A kernel whose launch a GPU stops keeps no budget, nor do its lines.
 void BudgetJudge::look_at_failure(const Point& point) {
+    failed_kernels_.insert(text_of(point.parameters, "kernel"));
     constexpr std::size_t most = 20;
     if (report_.losses.size() < most)
         report_.losses.push_back(
             fmt::format("point {} failed: {}", printable(point.name), printable(point.failure)));
+}
+
+// Lines follow their kernel. Points of several launches have no lines, and fail on their own.
+bool BudgetJudge::is_of_failed_launch(const Point& point) const {
+    const std::string kernel = text_of(point.parameters, "kernel");
+    return !kernel.empty() &&
+           (!point.failure.empty() || (is_source_line(point) && failed_kernels_.contains(kernel)));
 }
 
 // Judges the whole point, or one of its instructions.
@@ -173,6 +183,8 @@ void BudgetJudge::judge_point(std::size_t budget, const Point& point,
     const std::uint64_t held = found.held();
     judge_into(found);
     const bool is_broken = found.count(Kind::broken) > broken;
+    if (is_broken || found.held() > held)
+        nouns_[budget].insert(is_source_line(point) ? "line" : "point");
     if (kernel && line && (is_broken || found.held() > held))
         lines_[budget][text_of(*kernel)] |= is_broken;
 }
@@ -184,6 +196,7 @@ void BudgetJudge::add_kernels() {
         const bool has_line = line != lines_[kernel.budget].end();
         if (has_line && (line->second || kernel.found.count(Kind::broken) == 0)) continue;
         GateCase& all = report_.cases[kernel.budget];
+        nouns_[kernel.budget].insert("kernel");
         for (std::uint64_t k = 0; k < kernel.found.held(); ++k) all.hold();
         for (GateFinding& finding : kernel.found.findings()) all.add(std::move(finding));
     }
@@ -345,11 +358,13 @@ void BudgetJudge::judge(const Budget& budget, const BudgetTerm& term, const Poin
     const bool has_numbers = is_number(reading) && is_number(base);
     const double value = has_numbers ? number_in(reading) : 0;
     const double limit = has_numbers ? budget.limit * number_in(base) : budget.limit;
-    if (has_numbers && is_kept(budget.relation, value, limit)) return found.hold();
+    const bool keeps = has_numbers && is_kept(budget.relation, value, limit);
+    if (keeps && !is_of_failed_launch(point)) return found.hold();
     const auto [low, high] = std::minmax(value, limit);
     const double weight = low > 0 ? high / low : std::numeric_limits<double>::infinity();
     // If everything breaks a budget, most findings are only counted.
-    if (has_numbers && !found.keeps(Kind::broken, weight)) return found.count_only(Kind::broken);
+    if (has_numbers && !keeps && !found.keeps(Kind::broken, weight))
+        return found.count_only(Kind::broken);
     GateFinding finding{
         .kind = Kind::missing,
         .point = point.name + (instruction ? name_of_instruction(*instruction) : std::string()),
@@ -358,6 +373,10 @@ void BudgetJudge::judge(const Budget& budget, const BudgetTerm& term, const Poin
         .before = limit,
         .place = place_of_finding(point),
         .kernel = text_of(point.parameters, "kernel")};
+    if (keeps) {
+        finding.text = fmt::format("{} does not count: the launch failed", key);
+        return found.add(std::move(finding));
+    }
     if (!has_numbers) {
         // A counter without a reading does not concern the point, unless a measurement was asked
         // for, or the point failed.
@@ -414,6 +433,8 @@ GateReport BudgetJudge::report() && {
         if (GateCase& one = report_.cases[i];
             one.held() == 0 && one.count(Kind::broken) == 0 && one.count(Kind::missing) == 0)
             one.add({.kind = Kind::missing, .text = why_nowhere(i)});
+    for (std::size_t i = 0; i < nouns_.size(); ++i)
+        if (nouns_[i].size() == 1) report_.cases[i].set_noun(*nouns_[i].begin());
     for (GateCase& one : report_.cases)
         one.change_each([this](GateFinding& finding) { explain(finding); });
     return std::move(report_);

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -92,6 +93,7 @@ class BudgetJudge : public ResultSink {
     void look_up_facts(const Point& point, const InstructionResult* instruction);
     bool holds_at(std::size_t budget);
     void look_at_failure(const Point& point);
+    bool is_of_failed_launch(const Point& point) const;
     void judge_all(const Point& point, const InstructionResult* instruction);
     void explain(GateFinding& finding) const;
     std::string why_nowhere(std::size_t budget) const;
@@ -121,6 +123,8 @@ class BudgetJudge : public ResultSink {
     std::vector<std::string> names_;              // of the points' parameters
     bool has_instructions_ = false;
     std::vector<KernelCase> kernels_;
+    std::set<std::string> failed_kernels_;
+    std::vector<std::set<std::string_view>> nouns_;   // by budget: what was judged
     std::vector<std::map<std::string, bool>> lines_;  // by budget and kernel: one is broken
     std::string formulas_file_;                       // of the result's formulas
     mutable std::optional<std::map<std::string, std::uint64_t>> formula_lines_;

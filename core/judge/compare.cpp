@@ -130,6 +130,7 @@ class Comparison::Impl {
         if (!is_as_before) add_failure(point);
         look_at_work(point);
         compare_readings(point, is_as_before);
+        add_time(point);
     }
 
     // Lines are compared when all are known: results list them by cost.
@@ -399,6 +400,29 @@ class Comparison::Impl {
             if (!has_parts(counter, old_measured, new_measured))
                 judge("measured", counter, measured, point);
         }
+    }
+
+    // A kernel is changed for the sake of its time, so its time is shown even where the uncertainty
+    // allows no verdict.
+    void add_time(const Point& point) {
+        constexpr Counter time = Counter::duration_seconds;
+        if (is_source_line(point) || !find_value(point.parameters, "kernel")) return;
+        const bool is_measured = measured_amount(old_, time) && measured_amount(point, time);
+        const auto amount_in = is_measured ? measured_amount : predicted_amount;
+        const auto before = amount_in(old_, time);
+        const auto now = amount_in(point, time);
+        if (!before || !now) return;
+        const std::string_view side = is_measured ? "measured" : "predicted";
+        GateFinding found{.kind = Kind::changed,
+                          .point = point.name,
+                          .side = side,
+                          .counter = coalprof::key_of(time),
+                          .before = before->middle,
+                          .now = now->middle};
+        if (!is_same(side, time, before->middle, now->middle, point))
+            found.kind = now->middle > before->middle ? Kind::broken : Kind::better;
+        found.text = time_text(found);
+        report_.times.push_back(std::move(found));
     }
 
     void judge(std::string_view side, Counter counter, const Pair& pair, const Point& point) {

@@ -74,6 +74,11 @@ ExitCode GateReport::code() const {
 
 namespace fs = std::filesystem;
 
+bool is_source_line(const Point& point) {
+    const Value* line = find_value(point.parameters, "line");
+    return line && text_of(*line) != "all";
+}
+
 // Its line is named "faults.cu:51", its file beside it.
 GatePlace place_of(const Point& point) {
     const std::string place = text_of(point.parameters, "line");
@@ -166,6 +171,22 @@ std::string change_text(Counter counter, double before, double now) {
         before > 0 ? fmt::format(" ({:+.3g} %)", 100 * (now / before - 1)) : std::string();
     return fmt::format("{} {} -> {}{}", key_of(counter), digits_of(style, before),
                        with_unit(style, now), change);
+}
+
+std::string time_text(const GateFinding& time) {
+    const double before = time.before.value_or(0);
+    const double now = time.now.value_or(0);
+    const NumberStyle style = style_of(Counter::duration_seconds, {before, now});
+    const std::string_view mark = time.side == "predicted" ? "~" : "";
+    std::string text =
+        fmt::format("{}{} -> {}{}", mark, digits_of(style, before), mark, with_unit(style, now));
+    const auto [less, more] = std::minmax(before, now);
+    if (!(less > 0)) return text;
+    if (before == now) return text + ", unchanged";
+    text += fmt::format(", {:.3g} times as {}", more / less, now < before ? "fast" : "long");
+    if (time.kind == GateFinding::Kind::changed)
+        text += " (within the uncertainty: neither better nor worse)";
+    return text;
 }
 
 }  // namespace coalprof

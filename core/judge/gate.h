@@ -59,6 +59,9 @@ class GateCase {
     void count_only(GateFinding::Kind kind) { ++counts_[static_cast<std::size_t>(kind)]; }
 
     const std::string& name() const { return name_; }
+    // The plural adds an s: "point", or "line", "kernel" where all values are those of one.
+    std::string_view noun() const { return noun_; }
+    void set_noun(std::string_view noun) { noun_ = noun; }
     std::uint64_t held() const { return held_; }
     std::uint64_t count(GateFinding::Kind kind) const {
         return counts_[static_cast<std::size_t>(kind)];
@@ -78,6 +81,7 @@ class GateCase {
     static bool is_before(const Kept& a, const Kept& b);
 
     std::string name_;
+    std::string_view noun_ = "point";
     std::size_t most_kept_ = most_kept_findings;
     std::uint64_t held_ = 0;  // values that were good enough
     std::uint64_t counts_[4] = {};
@@ -89,7 +93,10 @@ struct GateReport {
     std::string_view command = {};        // "compare", "check"
     std::vector<std::string> files = {};  // of a comparison the old one first
     std::uint64_t points = 0;             // that were compared
+    std::uint64_t lines = 0;              // those of `points` that are lines of source
     std::vector<GateCase> cases = {};
+    // The time of each whole kernel in a comparison, whether or not it counts as worse or better.
+    std::vector<GateFinding> times = {};
     std::vector<std::string> notes = {};   // further remarks
     std::vector<std::string> losses = {};  // points that could not be compared, and why
 
@@ -98,6 +105,8 @@ struct GateReport {
     ExitCode code() const;
 };
 
+// A line of a kernel's source, not the whole kernel.
+bool is_source_line(const Point& point);
 // For a line of a kernel.
 GatePlace place_of(const Point& point);
 
@@ -111,5 +120,7 @@ std::string path_in_repository(const std::string& file);
 std::string value_text(Counter counter, double value);
 // "load_sectors 128 -> 160 (+25 %)"
 std::string change_text(Counter counter, double before, double now);
+// "~278.12 -> ~121.36 us, 2.29 times as fast"
+std::string time_text(const GateFinding& time);
 
 }  // namespace coalprof

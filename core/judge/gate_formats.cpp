@@ -111,13 +111,13 @@ std::string outcome_line(const GateCase& one) {
     const std::uint64_t broken = one.count(Kind::broken);
     const std::uint64_t all = broken + one.held() + one.count(Kind::missing);
     if (broken > 0)
-        return fmt::format("broken at {} of {}", grouped(broken), count_text(all, "point"));
+        return fmt::format("broken at {} of {}", grouped(broken), count_text(all, one.noun()));
     if (one.count(Kind::missing) > 0)
         return one.held() == 0
                    ? "nothing to hold it against"
                    : fmt::format("no number at {} of {}", grouped(one.count(Kind::missing)),
-                                 count_text(all, "point"));
-    return fmt::format("kept at {}", count_text(all, "point"));
+                                 count_text(all, one.noun()));
+    return fmt::format("kept at {}", count_text(all, one.noun()));
 }
 
 std::string headline(const GateReport& report) {
@@ -130,7 +130,8 @@ std::string headline(const GateReport& report) {
         for (const GateCase& one : report.cases)
             kept += one.count(Kind::broken) + one.count(Kind::missing) == 0 ? 1 : 0;
         return fmt::format("{} of {} kept at {}", kept, count_text(report.cases.size(), "budget"),
-                           count_text(report.points, "point"));
+                           report.lines > 0 ? count_text(report.lines, "line")
+                                            : count_text(report.points, "point"));
     }
     std::string text =
         fmt::format("{} compared: {} worse, {} better", count_text(report.points, "point"),
@@ -328,6 +329,8 @@ std::string gate_text(const GateReport& report) {
                       false);
         }
     } else {
+        if (!report.times.empty()) text += "\nTime\n";
+        put_lines(text, report.times, report.times.size(), true);
         for (const Kind kind : kinds) {
             const Listed listed = findings_of(report, kind);
             if (listed.all == 0) continue;
@@ -362,6 +365,10 @@ std::string gate_json(const GateReport& report) {
             findings.push_back(tree_of_finding(finding, is_check(report)));
         item["findings"] = std::move(findings);
         cases.push_back(std::move(item));
+    }
+    if (!is_check(report)) {
+        Json& times = body["times"] = Json::array();
+        for (const GateFinding& time : report.times) times.push_back(tree_of_finding(time, false));
     }
     body["losses"] = report.losses;
     body["notes"] = report.notes;
@@ -433,6 +440,9 @@ std::string gate_github(const GateReport& report) {
     const Remarks remarks = all_remarks(report);
     put("error", remarks.broken, remarks.all_broken);
     put("warning", remarks.missing, remarks.all_missing);
+    for (std::size_t i = 0; i < std::min(report.times.size(), most_of_a_kind - 1); ++i)
+        text += fmt::format("::notice title=coalprof {}::{}\n", report.command,
+                            annotation_text(sentence_of(report.times[i], true)));
     text += fmt::format("::notice title=coalprof {}::{}\n", report.command,
                         annotation_text(headline(report)));
     return text;
@@ -480,16 +490,17 @@ std::string gate_markdown(const GateReport& report) {
                 findings.empty() ? "" : markdown_text(sentence_of(findings.front(), false)));
         }
     } else {
-        for (const Kind kind : kinds) {
-            const auto [findings, all] = findings_of(report, kind);
+        const auto put_rows = [&text](std::string_view change, const Listed& listed) {
+            const auto& [findings, all] = listed;
             for (std::size_t i = 0; i < std::min(findings.size(), most_shown); ++i)
-                text += fmt::format("| {} | {} | {} |\n", name_of(kind),
+                text += fmt::format("| {} | {} | {} |\n", change,
                                     markdown_text(shown(findings[i].point)),
                                     markdown_text(findings[i].text));
             if (all > most_shown)
-                text +=
-                    fmt::format("| {} | | {} more |\n", name_of(kind), grouped(all - most_shown));
-        }
+                text += fmt::format("| {} | | {} more |\n", change, grouped(all - most_shown));
+        };
+        put_rows("time", {report.times, report.times.size()});
+        for (const Kind kind : kinds) put_rows(name_of(kind), findings_of(report, kind));
     }
     for (const std::string& remark : remarks_of(report))
         text += fmt::format("\n{}\n", markdown_text(remark));

@@ -72,6 +72,24 @@ class Compare(Files):
                 self.assertEqual(comparison["points"], len(document["points"]))
                 self.assertIn(("predicted load_sectors", "worse", changed["name"]), self.findings(comparison))
 
+    def test_shows_the_time_of_kernels_in_each_format_for_people(self):
+        source = os.path.join(harness.SOURCE, "tests", "data", "kernels", "natural.ptx")
+        kernels = "kernel", source, "row_per_thread", "row_per_warp", "--grid", "8"
+        older = self.sweep("a.json", *kernels, "--block", "128")
+        with open(older, encoding="utf-8") as file:
+            document = json.load(file)
+        for point in document["points"]:
+            point["predicted"]["duration_seconds"] *= 0.9  # within the interval
+        newer = self.save("b.json", document)
+        comparison = self.compare(older, newer, code=harness.DONE)
+        self.assertEqual([(one["point"], one["kind"]) for one in comparison["times"]],
+                         [("row_per_thread", "changed"), ("row_per_warp", "changed")])
+        for form in ("text", "md", "github"):
+            told = harness.run("compare", older, newer, "--format", form).out_text
+            self.assertEqual(told.count("1.11 times as fast"), 2, told)
+        block = self.sweep("c.json", *kernels, "--block", "256")
+        self.assertEqual(len(harness.run("compare", older, block, "--json").json["comparison"]["times"]), 2)
+
     def test_sees_one_sector_more_in_what_is_exact(self):
         def one_more(document):
             document["points"][1]["measured"]["load_sectors"] += 1

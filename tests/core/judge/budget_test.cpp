@@ -288,6 +288,38 @@ TEST(Budget, falls_back_on_the_prediction_where_the_measurement_has_no_such_coun
     EXPECT_EQ(report_of("measured load_sectors <= 4", {point}).code(), ExitCode::partial);
 }
 
+// The lines of a launch that failed counted only until then.
+TEST(Budget, is_not_kept_by_lines_of_a_failed_launch) {
+    const auto code = [](const std::string& failure) {
+        Point whole = point_with({{"line", "all"}, {"kernel", "k"}}, 4);
+        whole.failure = failure;
+        const GateReport report = report_of(
+            "load_sectors <= 4", {whole, point_with({{"line", "a.cu:1"}, {"kernel", "k"}}, 4)});
+        return std::pair(report.cases.front().held(), report.code());
+    };
+    EXPECT_EQ(code(""), std::pair(std::uint64_t{1}, ExitCode::done));
+    EXPECT_EQ(code("a fault"), std::pair(std::uint64_t{0}, ExitCode::partial));
+    // Another launch of the same kernel stands on its own.
+    Point failed = point_with({{"kernel", "k"}, {"grid", "2"}}, 4);
+    failed.failure = "a fault";
+    const GateReport report =
+        report_of("load_sectors <= 4", {failed, point_with({{"kernel", "k"}, {"grid", "1"}}, 4)});
+    EXPECT_EQ(report.cases.front().held(), 1u);
+    EXPECT_EQ(report.code(), ExitCode::partial);
+}
+
+TEST(Budget, counts_lines_as_lines_and_kernels_as_kernels) {
+    const Point whole = point_with({{"line", "all"}, {"kernel", "k"}}, 9);
+    const Point line = point_with({{"line", "a.cu:1"}, {"kernel", "k"}}, 4);
+    const auto noun = [](const std::vector<Point>& points) {
+        return std::string(report_of("load_sectors <= 4", points).cases.front().noun());
+    };
+    EXPECT_EQ(noun({whole}), "kernel");
+    EXPECT_EQ(noun({line}), "line");
+    EXPECT_EQ(noun({whole, line}), "point");  // the kernel alone breaks it
+    EXPECT_EQ(noun({point_with({{"offset", std::int64_t{1}}}, 4)}), "point");
+}
+
 TEST(Budget, is_not_kept_by_what_is_missing) {
     Point failed = point_with({}, 4);
     failed.predicted.clear();

@@ -8,6 +8,7 @@ namespace coalprof {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using Kind = GateFinding::Kind;
 
 ResultHead head_on(const char* machine) {
@@ -77,6 +78,51 @@ Point timed(double low, double median, double high) {
     point.timing =
         Timing{.repeats = 20, .median_seconds = median, .low_seconds = low, .high_seconds = high};
     return point;
+}
+
+Point kernel(std::string line, double low, double seconds, double high) {
+    Point point;
+    point.name = line == "all" ? "k" : line;
+    point.parameters = {{"line", std::move(line)}, {"kernel", "k"}};
+    point.predicted[Counter::duration_seconds] = seconds;
+    point.estimates.emplace().intervals = {{Counter::duration_seconds, low, high}};
+    return point;
+}
+
+// The time is shown whatever the verdict, but only of the whole kernel.
+TEST(Comparison, shows_the_time_of_a_whole_kernel_even_where_intervals_overlap) {
+    const auto report = [](const Point& now) {
+        return compare({{kernel("all", 2, 3, 5), kernel("a.cu:1", 2, 3, 5)}},
+                       {{now, kernel("a.cu:1", 1, 2, 4)}});
+    };
+    const GateReport overlapping = report(kernel("all", 1, 2, 4));
+    EXPECT_EQ(kinds_of(overlapping), "");
+    ASSERT_EQ(overlapping.times.size(), 1u);
+    const GateFinding& time = overlapping.times.front();
+    EXPECT_EQ(std::tuple(time.point, time.kind, *time.before, *time.now),
+              std::tuple("k", Kind::changed, 3.0, 2.0));
+    EXPECT_THAT(time.text, HasSubstr("1.5 times as fast"));
+    EXPECT_THAT(time.text, HasSubstr("~3"));
+    EXPECT_EQ(report(kernel("all", 0.1, 0.2, 0.4)).times.front().kind, Kind::better);
+    EXPECT_EQ(report(kernel("all", 10, 20, 40)).times.front().kind, Kind::broken);
+    Point failed = kernel("all", 1, 2, 4);
+    failed.predicted[Counter::duration_seconds] = Unavailable{"a fault"};
+    EXPECT_TRUE(report(failed).times.empty());
+}
+
+// A measurement is no estimate.
+TEST(Comparison, shows_the_measured_time_of_a_kernel_before_the_predicted_one) {
+    Side sides[2];
+    for (const double seconds : {4.0, 5.0}) {
+        Point point = kernel("all", 1, 2, 3);
+        point.measured.emplace()[Counter::duration_seconds] = seconds;
+        sides[seconds != 4.0].points.push_back(point);
+    }
+    const GateReport report = compare(sides[0], sides[1]);
+    ASSERT_EQ(report.times.size(), 1u);
+    EXPECT_EQ(report.times.front().side, "measured");
+    EXPECT_THAT(report.times.front().text, HasSubstr("1.25 times as long"));
+    EXPECT_THAT(report.times.front().text, Not(HasSubstr("~")));
 }
 
 TEST(Comparison, of_times_finds_quartiles_that_lie_wholly_above_or_below) {
