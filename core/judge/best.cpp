@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/judge/best_sizes.h"
 #include "core/result/counter.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
@@ -44,6 +45,10 @@ std::string distance_text(double ratio) {
     return fmt::format(" ({:.3g} % {})", 100 * std::abs(ratio - 1), ratio < 1 ? "less" : "more");
 }
 
+bool has_all(const BestSink::Candidate& one, BestSink::Sum BestSink::Candidate::*sum) {
+    return (one.*sum).count > 0 && (one.*sum).count == one.points;
+}
+
 constexpr std::size_t most_told = 4;  // names in one list
 
 // A combination with a number at each of its points.
@@ -74,6 +79,13 @@ double work_bytes_of(const Point& point) {
     const bool is_of_kernel = find_value(point.parameters, "kernel") != nullptr;
     if (is_of_kernel && stored > 0) return stored;
     return is_of_kernel ? number_or(readings[Counter::load_unique_bytes], 0) : stored + others;
+}
+
+double touched_bytes_of(const Point& point) {
+    double touched = 0;
+    for (const AccessKind kind : access_kinds)
+        touched += number_or(point.predicted[access_counter(kind, AccessField::unique_bytes)], 0);
+    return touched;
 }
 
 // Contenders from the best to the worst, and the sentence about them.
@@ -159,10 +171,34 @@ class BestRanking {
         if (!held.empty())
             text += fmt::format(
                 ", but of 100 pairs of launches so far apart {} were measured in this order", held);
-        return text + text_of_reason(all_[equal_ones]);
+        return text;
+    }
+
+    // Why a kernel is faster than the next, in sentences that follow the text.
+    std::string reason() const {
+        const std::size_t equal_ones = end_of_equals(0);
+        return equal_ones < all_.size() ? text_of_reason(all_[equal_ones]) : std::string();
+    }
+
+    // Its verdict is still to come.
+    BestAtSize at_size() const {
+        BestAtSize at{.verdict = {}, .reason = reason()};
+        const std::size_t equal_ones = end_of_equals(0);
+        if (equal_ones == all_.size()) return at;
+        const Contender& next = all_[equal_ones];
+        at.ratio = next.mean.middle / all_.front().mean.middle;
+        at.next = names(equal_ones, end_of_equals(equal_ones));
+        if (counter_ == Counter::duration_seconds) at.costliest = next.of->costliest;
+        at.order_held = order_held(next);
+        at.overlaps = is_doubtful(next);
+        const std::string_view doubts = doubt(next);
+        if (equal_ones == 1 && (doubts.empty() || doubts == likely)) at.best = names(0, 1);
+        return at;
     }
 
  private:
+    static constexpr std::string_view likely = "likely ";
+
     std::string text_of_reason(const Contender& next) const {
         if (!is_of_kernels() || counter_ != Counter::duration_seconds) return {};
         const Contender& best = all_.front();
@@ -211,7 +247,7 @@ class BestRanking {
 
     std::string_view doubt(const Contender& next) const {
         if (!is_doubtful(next) || !order_held(next).empty()) return "";
-        if (differ_from_best(next) == Differ::likely) return "likely ";
+        if (differ_from_best(next) == Differ::likely) return likely;
         constexpr double little = 1.1;
         const double best = std::abs(all_.front().mean.middle), other = std::abs(next.mean.middle);
         return std::max(best, other) < little * std::min(best, other) ? "cannot be told apart: "
@@ -265,7 +301,8 @@ BestSink::BestSink(ResultSink& next, Counter counter, const Lines* costliest)
 
 void BestSink::begin(const ResultHead& head) {
     // Each launch of a kernel is a separate candidate.
-    if (head.sweep.pattern != "kernel") parameter_ = head.sweep.parameter;
+    is_of_kernels_ = head.sweep.pattern == "kernel";
+    if (!is_of_kernels_) parameter_ = head.sweep.parameter;
     has_grid_ = head.sweep.grid_x.has_value();
     ResultHead with_counter = head;
     with_counter.foremost.push_back(counter_);
@@ -299,6 +336,7 @@ void BestSink::add(Candidates& candidates, NamedValues values, const Point& poin
     Candidate* known = &candidates.all[place->second];
     ++known->points;
     known->work_bytes += work_bytes_of(point);
+    known->touched_bytes += touched_bytes_of(point);
     const auto sum_up = [&](Sum& sum, const Reading& reading, std::optional<Amount> amount) {
         if (const auto* none = std::get_if<Unavailable>(&reading); none && known->reason.empty())
             known->reason = none->reason;
@@ -365,17 +403,9 @@ void BestSink::shorten_names(std::vector<Candidate>& all) {
     }
 }
 
-Verdict BestSink::verdict() const {
-    std::vector<Candidate> all = combinations_.all.size() > 1 ? combinations_.all : values_.all;
+BestAtSize BestSink::judged(std::vector<Candidate> all, Sum Candidate::*sum) const {
     shorten_names(all);
     Verdict verdict{.scope = {{"counter", key_of(counter_)}}, .combinations = all.size()};
-    const auto has_all = [](const Candidate& one, Sum Candidate::*sum) {
-        return (one.*sum).count > 0 && (one.*sum).count == one.points;
-    };
-    const bool is_measured = std::all_of(all.begin(), all.end(), [&](const Candidate& one) {
-        return has_all(one, &Candidate::measured);
-    });
-    const auto sum = is_measured ? &Candidate::measured : &Candidate::predicted;
     std::vector<Contender> contenders;
     std::vector<std::string> without;
     for (const Candidate& one : all) {
@@ -388,8 +418,10 @@ Verdict BestSink::verdict() const {
         contenders.push_back({&one, of_one.total / count, one.work_bytes / count});
         verdict.values = of_one.count;
     }
-    const BestRanking ranking{counter_, is_measured, verdict.values, contenders};
+    const BestRanking ranking{counter_, sum == &Candidate::measured, verdict.values, contenders};
+    BestAtSize at;
     if (without.empty() || ranking.size() > 1) {
+        at = ranking.at_size();
         verdict.best = ranking.best();
         verdict.gain = ranking.gain();
         verdict.text = (all.size() == 1 ? "nothing to compare; " : "") + ranking.text_with_work();
@@ -398,20 +430,49 @@ Verdict BestSink::verdict() const {
     } else {
         verdict.text = "not known";
     }
+    if (!without.empty()) at.best.clear();
     for (std::size_t i = 0; i < std::min(without.size(), most_told); ++i)
         verdict.text += "; " + without[i];
     if (without.size() > most_told)
         verdict.text += fmt::format("; {} more have none", without.size() - most_told);
-    return verdict;
+    at.verdict = std::move(verdict);
+    return at;
+}
+
+std::vector<Verdict> BestSink::verdicts() const {
+    const std::vector<Candidate>& all =
+        combinations_.all.size() > 1 ? combinations_.all : values_.all;
+    const bool is_measured = std::ranges::all_of(
+        all, [](const Candidate& one) { return has_all(one, &Candidate::measured); });
+    const auto sum = is_measured ? &Candidate::measured : &Candidate::predicted;
+    const auto arguments = is_of_kernels_ ? size_arguments(all) : std::vector<std::string>();
+    const std::vector<CandidatesOfSize> sizes = candidates_by_size(all, arguments);
+    // Where nothing else varies, the size is what is asked for.
+    if (sizes.size() == 1 || sizes.size() == all.size()) {
+        BestAtSize one = judged(all, sum);
+        one.verdict.text += one.reason;
+        return {std::move(one.verdict)};
+    }
+    std::vector<BestAtSize> judged_sizes;
+    for (const CandidatesOfSize& size : sizes) {
+        judged_sizes.push_back(judged(size.all, sum));
+        NamedValues& scope = judged_sizes.back().verdict.scope;
+        scope.insert(scope.end(), size.size.begin(), size.size.end());
+    }
+    return verdicts_of_sizes(std::move(judged_sizes), counter_, arguments,
+                             is_measured ? "measured" : "predicted");
 }
 
 void BestSink::finish(const ResultTail& tail) {
     ResultTail with_verdict = tail;
     // A saved result may have a verdict already.
     if (!combinations_.all.empty())
-        if (Verdict own = verdict();
-            std::ranges::find(tail.verdicts, own.text, &Verdict::text) == tail.verdicts.end())
-            with_verdict.verdicts.push_back(std::move(own));
+        for (Verdict& own : verdicts())
+            if (std::ranges::none_of(tail.verdicts, [&](const Verdict& one) {
+                    return one.scope == own.scope && one.best == own.best &&
+                           one.combinations == own.combinations && one.values == own.values;
+                }))
+                with_verdict.verdicts.push_back(std::move(own));
     next_.finish(with_verdict);
 }
 

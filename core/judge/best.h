@@ -14,11 +14,14 @@
 
 namespace coalprof {
 
+struct BestAtSize;  // best_sizes.h
+
 // Passes a result on and adds a verdict at its end: the combination of everything but the swept
 // parameter that has the best mean of the counter; where nothing else varies, the best value of
 // that parameter. No verdict on a single one, and none where intervals overlap. By measurement
 // where every point has one. Totals of different amounts of work are marked as such. The verdict's
-// scope names the counter; its basis is separate from the others.
+// scope names the counter; its basis is separate from the others. Kernels are compared at each size
+// of the problem: each has a verdict, whose scope names the size, too.
 class BestSink : public ResultSink {
  public:
     struct Sum {
@@ -32,6 +35,7 @@ class BestSink : public ResultSink {
         Sum predicted = {};
         Sum measured = {};
         double work_bytes = 0;       // that its points need
+        double touched_bytes = 0;    // all that they load, store and update
         LaunchTraffic traffic = {};  // of its first point
         std::string costliest = {};  // line, likewise; empty: not known
         std::string reason = {};     // the reason for a missing number
@@ -59,7 +63,9 @@ class BestSink : public ResultSink {
     static void shorten_names(std::vector<Candidate>& all);
     void require_counter(const Point& point) const;
     void add(Candidates& candidates, NamedValues values, const Point& point) const;
-    Verdict verdict() const;
+    // Of candidates that can be compared, by one of their sums.
+    BestAtSize judged(std::vector<Candidate> all, Sum Candidate::*sum) const;
+    std::vector<Verdict> verdicts() const;
     std::string reason_of(const Candidate& candidate) const;
 
     ResultSink& next_;
@@ -67,6 +73,7 @@ class BestSink : public ResultSink {
     const Lines* costliest_;
     std::string parameter_;
     bool has_grid_ = false;  // of the whole sweep
+    bool is_of_kernels_ = false;
     bool is_first_ = true;
     bool was_there_ = false;
     Candidates combinations_;  // of everything except the parameter

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "core/text/describe.h"
@@ -36,6 +37,7 @@ std::string places_of(const LineFinding& finding) {
 constexpr std::size_t most_named = 6;   // counters named for one reason
 constexpr std::size_t most_notes = 20;  // of each sort
 constexpr std::size_t most_findings = 5;
+constexpr std::size_t most_sizes = 6;      // of a problem, each with its best
 constexpr std::size_t whole_text = 2'000;  // columns of a reason; longer ones are cut
 
 std::string list_of(const std::bitset<counter_count>& counters) {
@@ -125,12 +127,24 @@ std::string finding_text(const LineFinding& finding, bool is_ascii) {
 std::vector<std::string> verdict_lines(const std::vector<Verdict>& verdicts) {
     std::vector<std::string> asked;
     std::vector<std::string> others;
+    std::set<std::string> counters;  // with a verdict on all sizes
+    std::size_t sizes = 0;
     for (const Verdict& verdict : verdicts) {
         // Only the verdict of --best names a counter.
-        const bool is_asked = find_value(verdict.scope, "counter");
-        (is_asked ? asked : others)
-            .push_back(is_asked ? fmt::format("Best: {}.", verdict.text) : settings_line(verdict));
+        const Value* counter = find_value(verdict.scope, "counter");
+        if (!counter) {
+            others.push_back(settings_line(verdict));
+        } else if (verdict.scope.size() == 1) {
+            counters.insert(text_of(*counter));
+            asked.push_back(fmt::format("Best: {}.", verdict.text));
+        } else if (!counters.contains(text_of(*counter)) && ++sizes <= most_sizes) {
+            NamedValues size = verdict.scope;
+            std::erase_if(size, [](const auto& one) { return one.first == "counter"; });
+            asked.push_back(fmt::format("Best at {}: {}.", text_of(size), verdict.text));
+        }
     }
+    if (sizes > most_sizes)
+        asked.push_back(fmt::format("And {} more sizes: --json lists them.", sizes - most_sizes));
     return asked.empty() ? others : asked;
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/text/error.h"
 #include "core/write/json_writer.h"
+#include "core/write/table_notes.h"
 
 namespace coalprof {
 namespace {
@@ -175,6 +176,96 @@ TEST(Best, kernels_are_told_apart_by_the_counters_of_what_limits_the_slower_one)
     EXPECT_THAT(best_of({naive, tiled}, Counter::load_sectors).text, Not(HasSubstr("limits")));
 }
 
+// Two matrix products, each with n*n results of 4 bytes.
+Point product_point(const std::string& kernel, std::int64_t n, std::int64_t pitch, double seconds) {
+    Point point = kernel_point(kernel, seconds, Limit::l1);
+    point.parameters = {{"kernel", kernel}, {"grid", "129x129"}, {"n", n}, {"pitch", pitch}};
+    point.predicted[Counter::useful_bytes] = static_cast<std::uint64_t>(4 * n * n);
+    point.predicted[Counter::load_unique_bytes] = static_cast<std::uint64_t>(8 * n * n);
+    return point;
+}
+
+std::vector<Verdict> verdicts_of_kernels(const std::vector<Point>& points) {
+    Collected collected;
+    const BestSink::Lines lines{{"p", "mm.cu:6"}};
+    BestSink best(collected, Counter::duration_seconds, &lines);
+    ResultHead head;
+    head.sweep = {.pattern = "kernel", .parameter = "kernel"};
+    best.begin(head);
+    for (Point point : points) {
+        point.name = "p";
+        best.point(point);
+    }
+    best.finish({});
+    return collected.tail.verdicts;
+}
+
+// The smaller size is never the better choice, even where it does nearly the same work.
+TEST(Best, kernels_are_compared_at_each_size_of_the_problem) {
+    std::vector<Point> points;
+    for (const std::int64_t n : {2047, 2048}) {
+        const bool is_power = n == 2048;
+        points.push_back(product_point("naive", n, 0, is_power ? 3e-3 : 2e-3));
+        points.push_back(product_point("tiled", n, 0, is_power ? 1.5e-3 : 3e-3));
+    }
+    const std::vector<Verdict> verdicts = verdicts_of_kernels(points);
+    ASSERT_EQ(verdicts.size(), 2u);
+    EXPECT_EQ(verdicts[0].scope,
+              (NamedValues{{"counter", "duration_seconds"}, {"n", std::int64_t{2047}}}));
+    EXPECT_EQ(*find_value(verdicts[0].best.at(0), "kernel"), Value("naive"));
+    EXPECT_THAT(verdicts[0].text, ::testing::StartsWith("naive"));
+    EXPECT_THAT(verdicts[1].text, ::testing::StartsWith("tiled"));
+    EXPECT_DOUBLE_EQ(verdicts[1].gain, 2);
+}
+
+TEST(Best, a_kernel_that_is_best_at_all_sizes_has_one_sentence) {
+    const std::vector<Verdict> verdicts = verdicts_of_kernels(
+        {product_point("naive", 64, 0, 3e-3), product_point("tiled", 64, 0, 2e-3),
+         product_point("naive", 96, 0, 8e-3), product_point("tiled", 96, 0, 2e-3)});
+    ASSERT_EQ(verdicts.size(), 3u);
+    EXPECT_EQ(verdicts[0].best,
+              (std::vector<NamedValues>{
+                  {{"kernel", "tiled"}, {"grid", "129x129"}, {"pitch", std::int64_t{0}}}}));
+    EXPECT_EQ(verdicts[0].values, 2u);
+    EXPECT_DOUBLE_EQ(verdicts[0].gain, 1.5);
+    EXPECT_THAT(verdicts[0].text, HasSubstr("1.5 to 4 times as fast as naive"));
+    EXPECT_THAT(verdicts[0].text, HasSubstr("mm.cu:6"));
+}
+
+TEST(Best, tables_show_one_sentence_or_some_of_the_sizes) {
+    std::vector<Point> points;
+    for (std::int64_t n = 1; n <= 9; ++n)
+        for (const char* kernel : {"naive", "tiled"})
+            points.push_back(product_point(kernel, n, 0, kernel[0] == 'n' ? 3e-3 : 2e-3));
+    EXPECT_EQ(verdict_lines(verdicts_of_kernels(points)).size(), 1u);
+    points.front().predicted[Counter::duration_seconds] = 1e-3;
+    points.front().estimates.reset();
+    const std::vector<std::string> lines = verdict_lines(verdicts_of_kernels(points));
+    ASSERT_EQ(lines.size(), 7u);
+    EXPECT_THAT(lines[0], ::testing::StartsWith("Best at n 1: naive"));
+    EXPECT_THAT(lines[6], HasSubstr("3 more sizes"));
+}
+
+TEST(Best, sizes_whose_best_cannot_be_told_have_no_common_sentence) {
+    EXPECT_EQ(verdicts_of_kernels(
+                  {product_point("naive", 64, 0, 2.1e-3), product_point("tiled", 64, 0, 2e-3),
+                   product_point("naive", 96, 0, 8e-3), product_point("tiled", 96, 0, 2e-3)})
+                  .size(),
+              2u);
+}
+
+// A pitch changes no byte of the work; a size alone has nothing to choose.
+TEST(Best, arguments_that_change_no_work_are_choices) {
+    const std::vector<Verdict> verdicts = verdicts_of_kernels(
+        {product_point("tiled", 64, 64, 3e-3), product_point("tiled", 64, 80, 2e-3)});
+    ASSERT_EQ(verdicts.size(), 1u);
+    EXPECT_THAT(verdicts[0].text, ::testing::StartsWith("pitch 80"));
+    const std::vector<Verdict> sizes = verdicts_of_kernels(
+        {product_point("tiled", 64, 64, 3e-3), product_point("tiled", 96, 64, 5e-3)});
+    ASSERT_EQ(sizes.size(), 1u);
+    EXPECT_THAT(sizes[0].text, HasSubstr("not the same work"));
+}
+
 TEST(Best, a_counter_that_the_instructions_do_not_have_is_refused) {
     Collected collected;
     BestSink best(collected, Counter::shared_load_wavefronts);
@@ -237,8 +328,10 @@ TEST(Best, a_verdict_that_a_result_has_is_not_given_twice) {
     for (const std::int64_t stride : {1, 2})
         best.point(point_of({{"stride", stride}}, 10 * static_cast<std::uint64_t>(stride)));
     best.finish({});
-    const ResultTail saved = collected.tail;
+    ResultTail saved = collected.tail;
     ASSERT_EQ(saved.verdicts.size(), 1u);
+    // Only the run itself knows the costliest line.
+    saved.verdicts[0].text += ". The line that costs most is k.cu:6";
     best.finish(saved);
     EXPECT_EQ(collected.tail.verdicts.size(), 1u);
 }
