@@ -104,7 +104,7 @@ constexpr SimRates read_on_gh100() {
     read.write_requests_per_second = 7.60e10;
     read.partial_writes_per_second = 1.046e11;
     read.line_reductions_per_second = 4.28e8;
-    read.dram_rows_per_second = 3.4e10;
+    read.dram_rows_per_second = 3.45e10;
     read.block_latency = 229;
     read.dependent_issue = 4.153;
     read.shared_latency = 18;

@@ -343,7 +343,8 @@ TEST(SimReadings, of_an_h100_give_the_rates_of_its_chip) {
                                             {&SimRates::reductions_per_second, 1.0452e11},
                                             {&SimRates::line_reductions_per_second, 4.2684e8},
                                             {&SimRates::dram_read_bytes_per_second, 3.2153e12},
-                                            {&SimRates::dram_write_bytes_per_second, 3.3183e12}}});
+                                            {&SimRates::dram_write_bytes_per_second, 3.3183e12},
+                                            {&SimRates::dram_rows_per_second, 3.453e10}}});
     for (const FoundSimRate& one : sim_rates_of(rounds, prior, 132))
         EXPECT_NEAR(one.value / (prior.sim.*one.info.value), 1, 0.05) << one.info.key;
 }
