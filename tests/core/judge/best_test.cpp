@@ -257,9 +257,10 @@ TEST(Best, sizes_whose_best_cannot_be_told_have_no_common_sentence) {
 // A pitch changes no byte of the work; a size alone has nothing to choose.
 TEST(Best, arguments_that_change_no_work_are_choices) {
     const std::vector<Verdict> verdicts = verdicts_of_kernels(
-        {product_point("tiled", 64, 64, 3e-3), product_point("tiled", 64, 80, 2e-3)});
+        {product_point("naive", 64, 64, 4e-3), product_point("tiled", 64, 64, 3e-3),
+         product_point("naive", 64, 80, 5e-3), product_point("tiled", 64, 80, 2e-3)});
     ASSERT_EQ(verdicts.size(), 1u);
-    EXPECT_THAT(verdicts[0].text, ::testing::StartsWith("pitch 80"));
+    EXPECT_THAT(verdicts[0].text, ::testing::StartsWith("kernel tiled, pitch 80"));
     const std::vector<Verdict> sizes = verdicts_of_kernels(
         {product_point("tiled", 64, 64, 3e-3), product_point("tiled", 96, 64, 5e-3)});
     ASSERT_EQ(sizes.size(), 1u);
