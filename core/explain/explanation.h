@@ -64,7 +64,7 @@ struct ExplainedAccess {
     WarpShape shape;
     std::vector<std::string> notes;  // of a user's formula: how its parts move from lane to lane
     Reasons reasons;
-    // Of a line of a program: they say more than one warp does, and stand instead of the reasons.
+    // Findings of a program's line say more than one warp does, and stand instead of the reasons.
     std::vector<LineFinding> findings = {};
     // For global memory from compute capability 7.0 on; none for a single warp.
     std::optional<LaunchCensus> launch;

@@ -18,7 +18,7 @@ struct LaunchTraffic {
 };
 LaunchTraffic traffic_of_launch(const Point& point);
 
-// Of 100 pairs of launches whose predicted times have this ratio, those that are measured in their
+// How many of 100 pairs of launches whose predicted times have this ratio are measured in their
 // order. Empty: too few to speak of an order.
 std::string_view share_in_order(double ratio);
 

@@ -367,7 +367,7 @@ class L2Replay {
 
  private:
     static constexpr std::uint64_t places_of_line = 8;
-    // Of the requests that device memory has at a time, about.
+    // The bytes of all requests that device memory has at a time, about.
     static constexpr double between_bytes = 512 << 10;
 
     // The order of blocks says little of the order of warps on a multiprocessor, on which it

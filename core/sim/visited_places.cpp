@@ -5,7 +5,7 @@
 namespace coalprof {
 namespace {
 
-// Of a block, some megabytes; later ones count as new.
+// A block visits some megabytes; later places count as new.
 constexpr std::size_t most_visits = 8192;
 
 bool covers(const WarpAccess& before, const WarpAccess& access) {

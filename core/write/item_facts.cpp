@@ -78,7 +78,7 @@ Relation relation_of(const Counts& counts) {
 }
 
 // Estimates that differ by less than their doubt are equal, unless a reader sees which is smaller:
-// the errors of launches that are alike are, too, so their order is often right.
+// similar launches have similar errors, so their order is often right.
 bool varies_within_doubt(const TableItem& item, const std::vector<Point>& points) {
     constexpr double infinite = std::numeric_limits<double>::infinity();
     double low = -infinite, high = infinite;    // of all intervals
