@@ -259,7 +259,8 @@ class Binder {
                         file.is_text
                             ? std::string("text, no numbers in binary")
                             : fmt::format("{} bytes, no whole number of them", file.size_bytes)),
-            "numpy.save and numpy.ndarray.tofile write what is read here; bytes are u8[N]=@FILE");
+            "numpy.save and numpy.ndarray.tofile write what is read here; bytes are "
+            "u8[COUNT]=@FILE");
     }
     void describe_array(LaunchArray& array, const ArrayText& text) const {
         const ElementKind kind = read_element_kind(text.type, option_);
@@ -301,13 +302,13 @@ class Binder {
                 fmt::format("for example --arg {}={}[1048576]", printable(name_of(at)), value));
         const std::string hint =
             code_.is_address[at]
-                ? fmt::format("an array has a size: --arg {}=f32[N]", printable(name_of(at)))
+                ? fmt::format("an array has a size: --arg {}=f32[COUNT]", printable(name_of(at)))
                 : hint_for_count(value);
         const std::uint64_t bits = scalar_of(value, letter_of(at), parameter.size_bytes * 8, hint);
         if (code_.is_address[at] && at < code_.own_parameters() && bits != 0)
             throw UsageError(
                 fmt::format("{}: parameter {} is a pointer, no number", option_, name_of(at)),
-                fmt::format("say what it points to: --arg {}=f32[N]; 0 is the null pointer",
+                fmt::format("say what it points to: --arg {}=f32[COUNT]; 0 is the null pointer",
                             name_of(at)));
         put(at, bits, parameter.size_bytes);
     }

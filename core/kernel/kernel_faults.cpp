@@ -89,11 +89,12 @@ class FaultTexts {
                             : "Check the index against the array's ends, or give the array its "
                               "true size."};
             case FaultKind::no_memory:
-                return {fmt::format("asks for address {:#x}, which lies in no array: a null "
-                                    "pointer, or one that was never set",
-                                    fault.address),
-                        "Give the pointer an array (--arg NAME=f32[N]), or test it before it is "
-                        "followed."};
+                return {
+                    fmt::format("asks for address {:#x}, which lies in no array: a null "
+                                "pointer, or one that was never set",
+                                fault.address),
+                    "Give the pointer an array (--arg NAME=f32[COUNT]), or test it before it is "
+                    "followed."};
             case FaultKind::misaligned:
                 return {fmt::format(
                             "asks for address {:#x}, which is no multiple of the {} bytes of the "

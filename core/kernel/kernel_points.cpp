@@ -102,7 +102,7 @@ std::string text_of_contents(const std::vector<std::string>& missing) {
     };
     return fmt::format(
         "addresses or branches depend on what {} holds, and nobody said: zeros were taken. Give "
-        "it: --arg {}=i32[N]=iota, =random or =@file.npy",
+        "it: --arg {}=i32[COUNT]=iota, =random or =@file.npy",
         joined(missing, text), printable(missing.front()));
 }
 
@@ -127,7 +127,7 @@ std::string text_of_bounds(const std::vector<std::string>& arrays) {
     if (arrays.empty()) return {};
     NameList names(3);
     for (const std::string& one : arrays) names.add(printable(one));
-    return fmt::format("bounds of {}{} are unchecked: give --arg {}=f32[N]",
+    return fmt::format("bounds of {}{} are unchecked: give --arg {}=f32[COUNT]",
                        std::ranges::all_of(arrays.front(), is_digit) ? "parameters " : "",
                        names.text(), printable(arrays.front()));
 }

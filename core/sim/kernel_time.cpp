@@ -145,20 +145,20 @@ double cycles_of_all(const LaunchModel& model, SimResult& simulated, double bloc
     const double count = static_cast<double>(simulated.ends.size());
     const double started =
         static_cast<double>(model.blocks) / static_cast<double>(model.multiprocessors);
-    double cycles = simulated.cycles / model.traces.kept_share;
+    const double cycles = simulated.cycles / model.traces.kept_share;
     // As many as are resident at a time, if as many were traced as are wanted.
     const std::size_t third = simulated.ends.size() / 3;
     if (started <= count || third == 0) return cycles;
-    // Blocks with the launch's work, if all are like the simulated ones. The others only start.
-    const double all = started / model.traced_work;
-    cycles += std::max(0.0, started - std::max(all, count)) * block_start;
-    if (all <= count) return cycles;
+    // Blocks with the launch's work, if all are like the simulated ones. The others only start,
+    // while these run.
+    const double all = started / model.traced_work, starts = started * block_start;
+    if (all <= count) return std::max(cycles, starts);
     const double pace = (simulated.ends[2 * third - 1] - simulated.ends[third - 1]) /
                         static_cast<double>(third) / model.traces.kept_share;
     // No part is busy longer than the launch takes, stores that still wait for device memory among
     // its work.
     const double busiest = *std::ranges::max_element(simulated.busy) * all / count;
-    return std::max(cycles + (all - count) * pace, busiest / model.traces.kept_share);
+    return std::max({cycles + (all - count) * pace, busiest / model.traces.kept_share, starts});
 }
 
 // The end of the longest block, which starts when a place is free and in the end runs alone.
@@ -418,6 +418,36 @@ bool has_access(const std::vector<WarpEvents>& block) {
         block, [&](const WarpEvents& warp) { return std::ranges::any_of(warp.events, is_access); });
 }
 
+bool is_in(const BlockBox& box, const KernelLaunch& launch, std::uint64_t block) {
+    for (std::size_t d = 0; d < 3; ++d) {
+        const std::uint64_t at = block % launch.grid[d], first = box.first[d];
+        const std::uint64_t stride = std::max(1u, box.stride[d]);
+        block /= launch.grid[d];
+        if (at < first || (at - first) % stride != 0 || (at - first) / stride >= box.count[d])
+            return false;
+    }
+    return true;
+}
+
+// Each of these blocks, or the next one that works and is not among them.
+void move_to_working(std::vector<std::uint64_t>& numbers, const std::vector<BlockBox>& boxes,
+                     const KernelLaunch& launch) {
+    constexpr std::uint64_t most_steps = 1024;
+    std::vector<std::uint64_t> moved;
+    for (const std::uint64_t number : numbers)
+        for (std::uint64_t i = 0; i < most_steps; ++i) {
+            const std::uint64_t block = (number + i) % launch.blocks();
+            const bool is_free = std::ranges::find(moved, block) == moved.end();
+            if (!is_free || std::ranges::none_of(boxes, [&](const BlockBox& box) {
+                    return is_in(box, launch, block);
+                }))
+                continue;
+            moved.push_back(block);
+            break;
+        }
+    if (!moved.empty()) numbers = std::move(moved);
+}
+
 // Traces blocks that work: those that leave at once only take their start.
 void trace_working(LaunchModel& model, const Code& code, const KernelLaunch& launch,
                    const LaunchMemory& memory, const Machine& machine) {
@@ -426,11 +456,17 @@ void trace_working(LaunchModel& model, const Code& code, const KernelLaunch& lau
     const double executed = all / model.totals.sampled;
     const double of_launch = working.all() > 0 ? std::min(1.0, working.all() / executed) : 1;
     const double here = of_launch * working.density(model.l2.work.middle());
-    const std::vector<std::uint64_t> numbers = traced_blocks(
-        launch.blocks(), model.multiprocessors, model.resident_blocks, model.l2.work, here);
-    model.traces = trace_blocks(code, launch, memory, machine, numbers);
+    std::vector<std::uint64_t> numbers = traced_blocks(launch.blocks(), model.multiprocessors,
+                                                       model.resident_blocks, model.l2.work, here);
     const double of_one = std::ceil(of_launch * all / model.multiprocessors);
     const auto most = static_cast<std::size_t>(std::min(of_one, 3.0 * model.resident_blocks));
+    if (of_launch < 1 && !model.l2.working_boxes.empty()) {
+        move_to_working(numbers, model.l2.working_boxes, launch);
+        const std::size_t rest = numbers.size() - std::min(numbers.size(), most);
+        numbers.erase(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(rest / 2));
+        numbers.resize(numbers.size() - (rest - rest / 2));
+    }
+    model.traces = trace_blocks(code, launch, memory, machine, numbers);
     std::vector<std::vector<WarpEvents>> kept;
     double work = 0;
     for (std::size_t i = 0; i < numbers.size() && kept.size() < most; ++i) {

@@ -14,6 +14,7 @@ namespace coalprof {
 namespace {
 
 constexpr double scale = 64;  // of whole numbers in WorkShape
+constexpr std::size_t most_boxes = 1024;
 
 std::uint64_t mixed(std::uint64_t line) {
     line ^= line >> 31;
@@ -95,7 +96,8 @@ L2Sample L2Stream::sample() {
             longest_block_,
             longest_ * warps_ / std::max(1.0, accesses_),
             work_,
-            working_};
+            working_,
+            working_box_count_ <= most_boxes ? std::move(working_boxes_) : std::vector<BlockBox>()};
 }
 
 bool L2Stream::is_sampled(std::uint64_t line) const {
@@ -206,7 +208,10 @@ void L2Stream::keep() {
                  end = static_cast<double>(index(1) + 1) / all,
                  of_block = std::accumulate(sequence_.begin(), sequence_.end(), 0.0);
     work_.add(begin, end, blocks * of_block);
-    if (of_block > 0) working_.add(begin, end, blocks);
+    if (of_block > 0) {
+        working_.add(begin, end, blocks);
+        if (++working_box_count_ <= most_boxes) working_boxes_.push_back(box_);
+    }
     for (const std::uint32_t accesses : sequence_) {
         accesses_ += blocks * accesses;
         warps_ += blocks;
@@ -238,6 +243,9 @@ void L2Stream::add(L2Stream& other) {
     lengthen(other.longest_, other.longest_block_);
     work_.add(other.work_);
     working_.add(other.working_);
+    working_boxes_.insert(working_boxes_.end(), other.working_boxes_.begin(),
+                          other.working_boxes_.end());
+    working_box_count_ += other.working_box_count_;
     is_cut_ = is_cut_ || other.is_cut_;
     erase_unsampled(0);
     atomics_.add(other.atomics_);

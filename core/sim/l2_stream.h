@@ -49,7 +49,8 @@ struct L2Sample {
     std::uint64_t longest_block = 0;
     double longest = 1;
     WorkShape work = {};
-    WorkShape working = {};  // blocks: others leave at once
+    WorkShape working = {};                    // blocks: others leave at once
+    std::vector<BlockBox> working_boxes = {};  // these blocks; empty: too many boxes to list
 };
 
 class L2Stream {
@@ -106,6 +107,8 @@ class L2Stream {
     std::uint64_t longest_block_ = 0;
     double accesses_ = 0, warps_ = 0;
     WorkShape work_, working_;
+    std::vector<BlockBox> working_boxes_;
+    std::size_t working_box_count_ = 0;
     std::vector<L2Access> kept_;
     std::size_t attempt_ = 0;  // begin of the attempt's accesses
     LineCounts atomics_, stores_;
