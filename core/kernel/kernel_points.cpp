@@ -291,7 +291,10 @@ class CountingSink : public AccessSink {
     void take(std::uint32_t site, Space space, const WarpAccess& access, const Growth& growth,
               const BlockBox& box) override {
         counter.take(site, space, access, growth, box);
-        if (space == Space::global) stream.take(site, access, growth, box);
+        if (space == Space::global)
+            stream.take(site, access, growth, box);
+        else
+            stream.note_work(box);
     }
     void resume(std::uint32_t warp) override {
         counter.resume(warp);

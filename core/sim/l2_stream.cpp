@@ -107,7 +107,7 @@ bool L2Stream::is_sampled(std::uint64_t line) const {
 void L2Stream::take(std::uint32_t site, const WarpAccess& access, const Growth& growth,
                     const BlockBox& box) {
     const std::uint32_t sequence = sequence_[warp_]++;
-    box_ = box;
+    note_work(box);
     // Longer loops repeat.
     if (sequence >= sequence_limit_ && box.blocks() > 1) return;
     if (!is_load_or_store(access.kind))
@@ -186,7 +186,10 @@ void L2Stream::erase_unsampled(std::size_t from) {
                 kept_.end());
 }
 
-void L2Stream::begin_box() { std::ranges::fill(sequence_, 0u); }
+void L2Stream::begin_box() {
+    std::ranges::fill(sequence_, 0u);
+    accesses_of_box_ = 0;
+}
 void L2Stream::keep() {
     atomics_.keep();
     stores_.keep();
@@ -206,7 +209,7 @@ void L2Stream::keep() {
     const auto blocks = static_cast<double>(box_.blocks()), all = static_cast<double>(blocks_);
     const double begin = static_cast<double>(first) / all,
                  end = static_cast<double>(index(1) + 1) / all,
-                 of_block = std::accumulate(sequence_.begin(), sequence_.end(), 0.0);
+                 of_block = static_cast<double>(accesses_of_box_);
     work_.add(begin, end, blocks * of_block);
     if (of_block > 0) {
         working_.add(begin, end, blocks);

@@ -61,6 +61,11 @@ class L2Stream {
     void resume(std::uint32_t warp) { warp_ = warp; }
     void take(std::uint32_t site, const WarpAccess& access, const Growth& growth,
               const BlockBox& box);
+    // An access of any memory.
+    void note_work(const BlockBox& box) {
+        box_ = box;
+        ++accesses_of_box_;
+    }
     // The same for a warp's access number `sequence`.
     void take_at(std::uint32_t sequence, std::uint32_t site, const WarpAccess& access,
                  const Growth& growth, const BlockBox& box);
@@ -107,6 +112,7 @@ class L2Stream {
     std::uint64_t longest_block_ = 0;
     double accesses_ = 0, warps_ = 0;
     WorkShape work_, working_;
+    std::uint64_t accesses_of_box_ = 0;  // of any memory, in a block of the attempt
     std::vector<BlockBox> working_boxes_;
     std::size_t working_box_count_ = 0;
     std::vector<L2Access> kept_;
