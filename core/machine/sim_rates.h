@@ -18,7 +18,7 @@ struct SimRates {
     double line_reductions_per_second = 0;  // requests of one line
     double dram_read_bytes_per_second = 0;
     double dram_write_bytes_per_second = 0;
-    double dram_rows_per_second = 0;  // activations, each for up to dram_row_bytes
+    double dram_rows_per_second = 0;  // activated, each for dram_row_lines (core/sim)
 
     // Cycles of a multiprocessor.
     double block_latency = 0;    // from a block's start to its first instruction

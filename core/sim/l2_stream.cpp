@@ -378,7 +378,8 @@ class L2Replay {
 
  private:
     static constexpr std::uint64_t places_of_line = 8;
-    // The bytes of all requests that device memory has at a time, about.
+    // The bytes of all requests that device memory has at a time, about: with 64 KiB and 4 MiB
+    // natural kernels come out 0.1 and 0.3 points farther off at the median, an H100's 7.2 %.
     static constexpr double between_bytes = 512 << 10;
 
     // The order of blocks says little of the order of warps on a multiprocessor, on which it

@@ -147,13 +147,12 @@ TEST(Linkers, of_a_release_that_is_not_known_are_left_alone) {
     EXPECT_THAT(variables_of_program({"/lib/libnvJitLink.so.14"}), IsEmpty());
 }
 
-// What has XLA hand over PTX.
-
 struct ProgramOutput {
     int code = 0;
     std::string text;  // both streams
 };
 
+// XLA is made to hand over its PTX.
 class Xla : public ::testing::Test {
  protected:
     Xla() {
