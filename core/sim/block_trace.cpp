@@ -208,6 +208,8 @@ class BlockRecorder : public AccessSink {
         kept_events_ += events;
         const std::uint32_t begin =
             warp.last_instruction == ~0u ? 0 : flow_.begin_of(code_, warp.last_instruction, at);
+        if (warp.last_instruction != ~0u && begin > warp.last_instruction + 1)
+            pass_skipped(warp, warp.last_instruction, begin);
         for (std::uint32_t i = begin; i <= at; ++i) {
             if (flow_.is_target(i)) flush(warp);
             pass(warp, i);
@@ -296,6 +298,30 @@ class BlockRecorder : public AccessSink {
         for (const Slot slot : one.results)
             if (slot != no_slot) warp.source[slot] = result;
     }
+    // Stores that a short branch skips are guarded instructions: they issue when their guard is
+    // known, and loads that may be from their place stay after them.
+    void pass_skipped(WarpRecord& warp, std::uint32_t branch, std::uint32_t target) {
+        const PtxInstruction& one = code_.instructions[branch];
+        if (one.opcode != Opcode::branch || one.guard == no_slot ||
+            flow_.ends_block(code_, branch) || target > branch + CodeFlow::shortest_block)
+            return;
+        const auto is_store = [&](std::uint32_t i) {
+            const PtxInstruction& skipped = code_.instructions[i];
+            return is_access(skipped.opcode) && skipped.site != ~0u &&
+                   skipped.opcode != Opcode::load;
+        };
+        for (std::uint32_t i = branch + 1; i < target; ++i)
+            if (is_store(i)) {
+                const std::uint32_t waits = warp.source[one.guard];
+                warp.store_stage =
+                    std::max({stage_after(warp, waits), warp.load_stage, warp.store_stage});
+                add(warp, {.waits_for = waits}, warp.store_stage);
+                return;
+            }
+    }
+    static std::uint32_t stage_after(const WarpRecord& warp, std::uint32_t waits) {
+        return waits > warp.first_of_block ? warp.stage[waits - 1 - warp.first_of_block] + 1 : 0;
+    }
     // 1 + its number.
     std::uint32_t add_event(WarpRecord& warp, const PtxInstruction& one, std::uint32_t waits) {
         const bool is_shared = one.state == PtxState::shared || one.state == PtxState::local;
@@ -307,8 +333,7 @@ class BlockRecorder : public AccessSink {
                                      : TraceUnit::atomic,
                          .site = one.site,
                          .waits_for = waits};
-        std::uint32_t stage =
-            waits > warp.first_of_block ? warp.stage[waits - 1 - warp.first_of_block] + 1 : 0;
+        std::uint32_t stage = stage_after(warp, waits);
         // Loads stay after stores that may be to their place, and stores after such loads.
         if (mend_of(one.site).kind == SiteMend::Kind::in_register) {
             // It will not be there.
@@ -425,6 +450,17 @@ BlockTraces trace_blocks(const Code& code, const KernelLaunch& launch, const Lau
         recorder.finish();
     }
     return std::move(recorder.traces());
+}
+
+std::vector<double> sectors_of_sites(const BlockTraces& traces, std::size_t sites) {
+    std::vector<double> sectors(sites);
+    for (const auto& block : traces.blocks)
+        for (const WarpEvents& warp : block)
+            for (const TraceEvent& event : warp.events)
+                for (std::uint32_t i = 0; i < event.lines; ++i)
+                    sectors[event.site] +=
+                        std::popcount(traces.lines[event.first_line + i].sectors);
+    return sectors;
 }
 
 }  // namespace coalprof

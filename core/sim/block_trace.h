@@ -61,4 +61,7 @@ BlockTraces trace_blocks(const Code& code, const KernelLaunch& launch, const Lau
                          const Machine& machine, const std::vector<std::uint64_t>& blocks,
                          const SiteMends& mends = {});
 
+// Of global memory, that the traced part of these blocks asks for.
+std::vector<double> sectors_of_sites(const BlockTraces& traces, std::size_t sites);
+
 }  // namespace coalprof

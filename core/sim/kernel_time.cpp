@@ -60,6 +60,25 @@ std::vector<SiteTraffic> traffic_of_sites(const L2Traffic& l2) {
     return sites;
 }
 
+// Device memory moves what it moves for the launch, though other blocks may do more than those that
+// were traced: a full hash table is searched for longer than an empty one.
+void share_among_traced(std::vector<SiteTraffic>& traffic, const LaunchModel& model,
+                        const L2Traffic& l2) {
+    if (model.traces.kept_share < 1) return;
+    const std::vector<double> traced = sectors_of_sites(model.traces, traffic.size());
+    const double blocks = static_cast<double>(model.traces.blocks.size()) * model.traced_work;
+    for (std::size_t i = 0; i < traffic.size(); ++i) {
+        if (traced[i] == 0 || l2.sectors_of_site[i] == 0) continue;
+        // Sectors of atomics are not always known.
+        const double all = model.totals.sectors[i] > 0
+                               ? model.totals.sectors[i]
+                               : l2.sectors_of_site[i] * model.totals.sampled;
+        const double times = all * blocks / (traced[i] * static_cast<double>(model.blocks));
+        traffic[i].read_bytes *= times;
+        traffic[i].write_bytes *= times;
+    }
+}
+
 // By site: the share of repeated loads that L1 answered. True if enough of them missed to change
 // the traffic of L2.
 bool lower_to_simulated(std::vector<double>& kept_by_l1, const L2Traffic& l2,
@@ -246,14 +265,20 @@ constexpr std::array<Hold, limit_count> times{{{0.78, 1.25},  // start
 
 }  // namespace
 
+double waves_of(double accesses_of_resident) {
+    constexpr double most_accesses = 12'000;
+    return std::clamp(most_accesses / std::max(1.0, accesses_of_resident), 3.0, 12.0);
+}
+
 std::vector<std::uint64_t> traced_blocks(std::uint64_t blocks, std::uint32_t multiprocessors,
-                                         std::uint32_t resident, const WorkShape& work,
-                                         double working) {
+                                         std::uint32_t resident, double waves,
+                                         const WorkShape& work, double working) {
     const std::uint64_t all = (blocks + multiprocessors - 1) / multiprocessors;
     constexpr double fewest = 1.0 / 16;          // so that a trace is not spread over too many
     const double spare = working < 1 ? 1.5 : 1;  // they do not alternate
     const std::uint64_t count = std::min(
-        all, static_cast<std::uint64_t>(3 * resident * spare / std::clamp(working, fewest, 1.0)));
+        all,
+        static_cast<std::uint64_t>(waves * resident * spare / std::clamp(working, fewest, 1.0)));
     const auto middle = static_cast<std::uint64_t>(work.middle() * static_cast<double>(blocks));
     const std::uint64_t before = std::min(middle / multiprocessors, count / 2);
     const std::uint64_t first = std::min(middle / multiprocessors - before, all - count);
@@ -372,6 +397,7 @@ SimulatedTime time_of(LaunchModel& model, const SimRates& rates) {
         time = {};
         set_dram(time, model.totals, l2, sizes.most_dirty_bytes);
         traffic = traffic_of_sites(l2);
+        share_among_traced(traffic, model, l2);
         simulated = simulate_multiprocessor(model.traces, of_one, traffic);
         return l2;
     };
@@ -383,11 +409,10 @@ SimulatedTime time_of(LaunchModel& model, const SimRates& rates) {
     time.dirty_bytes = sizes.most_dirty_bytes / 2;
     set_l1(time, model, simulated, of_one.l1_pass);
     const double cycles = cycles_of_all(model, simulated, of_one.block_start);
-    // The slice of a line serves its requests one after the other, stores as fast as atomics: with
-    // the rate for lines whose words are all stored, a flag set by many warps took 8 times as long
-    // as measured (bfs_level).
-    const double atomics = model.totals.atomics_of_line, stores = model.totals.stores_of_line;
-    const double line = std::max(atomics, stores) / rates.line_reductions_per_second;
+    // The slice of a line serves its requests one after the other: of stores a sector at a time.
+    const double atomics = model.totals.atomics_of_line / rates.line_reductions_per_second,
+                 stores = model.totals.stores_of_line * l2_slices / rates.partial_writes_per_second;
+    const double line = std::max(atomics, stores);
     const double scale = cycles / std::max(simulated.cycles, 1.0);
     for (std::size_t i = 0; i < sim_units; ++i)
         time.busy_seconds[i] = simulated.busy[i] * scale / rates.clock_hertz;
@@ -456,10 +481,13 @@ void trace_working(LaunchModel& model, const Code& code, const KernelLaunch& lau
     const double executed = all / model.totals.sampled;
     const double of_launch = working.all() > 0 ? std::min(1.0, working.all() / executed) : 1;
     const double here = of_launch * working.density(model.l2.work.middle());
-    std::vector<std::uint64_t> numbers = traced_blocks(launch.blocks(), model.multiprocessors,
-                                                       model.resident_blocks, model.l2.work, here);
+    const double warps = (launch.threads() + warp_lanes - 1) / warp_lanes;
+    const double waves =
+        waves_of(model.resident_blocks * warps * model.l2.accesses_of_warp * model.l2.longest);
+    std::vector<std::uint64_t> numbers = traced_blocks(
+        launch.blocks(), model.multiprocessors, model.resident_blocks, waves, model.l2.work, here);
     const double of_one = std::ceil(of_launch * all / model.multiprocessors);
-    const auto most = static_cast<std::size_t>(std::min(of_one, 3.0 * model.resident_blocks));
+    const auto most = static_cast<std::size_t>(std::min(of_one, waves * model.resident_blocks));
     if (of_launch < 1 && !model.l2.working_boxes.empty()) {
         move_to_working(numbers, model.l2.working_boxes, launch);
         const std::size_t rest = numbers.size() - std::min(numbers.size(), most);

@@ -22,9 +22,9 @@ namespace coalprof {
 struct LaunchTotals {
     std::vector<double> sectors;  // by Code::sites: of global memory
     std::vector<double> lines;    // likewise: requests to L2, if L1 kept nothing
-    double atomics_of_line = 0;   // their sectors, on the busiest line
-    double stores_of_line = 0;
-    double sampled = 1;  // more than 1: one of this many blocks was executed
+    double atomics_of_line = 0;   // their sectors, on the busiest lines of a slice
+    double stores_of_line = 0;    // likewise
+    double sampled = 1;           // more than 1: one of this many blocks was executed
 };
 
 // The shares of a site's accesses that are left when they are fixed.
@@ -73,12 +73,15 @@ struct SimulatedTime {
 };
 SimulatedTime time_of(LaunchModel& model, const SimRates& rates);
 
+// How many times the blocks that are resident together are traced: at least three times. Short
+// blocks, of few accesses in all, run at different times only after some more.
+double waves_of(double accesses_of_resident);
 // Blocks of one multiprocessor from the middle of the launch's work, some of them consecutive: the
-// first ones of a small launch. As many as resident ones three times over, if this share of them
-// works.
+// first ones of a small launch. As many as resident ones `waves` times over, if a share `working`
+// of them works.
 std::vector<std::uint64_t> traced_blocks(std::uint64_t blocks, std::uint32_t multiprocessors,
-                                         std::uint32_t resident, const WorkShape& work = {},
-                                         double working = 1);
+                                         std::uint32_t resident, double waves = 3,
+                                         const WorkShape& work = {}, double working = 1);
 // Adds counters that `readings` lack, with intervals; for a plan those that they mark as
 // unavailable.
 Estimates estimates_from(const SimulatedTime& time, double sampled, const Rates& rates,

@@ -95,6 +95,7 @@ L2Sample L2Stream::sample() {
             blocks_at_once_,
             longest_block_,
             longest_ * warps_ / std::max(1.0, accesses_),
+            work_.all() / std::max(1.0, warps_),
             work_,
             working_,
             working_box_count_ <= most_boxes ? std::move(working_boxes_) : std::vector<BlockBox>()};
@@ -169,7 +170,7 @@ void L2Stream::count_lines(LineCounts& counts, const WarpAccess& access, const G
     if (access.kind == AccessKind::store && lines.size() > few) return;
     for (const LineTouch& one : lines) {
         const auto sectors = static_cast<std::uint64_t>(std::popcount(one.sectors));
-        counts.add(one.line, access.kind == AccessKind::store ? times : times * sectors);
+        counts.add(one.line / slice_lines, times * sectors);
     }
 }
 
@@ -263,6 +264,7 @@ struct CachedLine {
     std::uint8_t present = 0;
     std::uint8_t dirty = 0;
     std::array<std::uint8_t, 4> written{};  // its bytes, until it is whole
+    float write_time = 0;                   // of its dirty sectors
 };
 
 void add_times(L2Traffic& to, const L2Traffic& more, double times) {
@@ -289,7 +291,9 @@ class DramRows {
  public:
     DramRows(double row_bytes, double between_bytes)
         : row_bytes_(row_bytes), between_bytes_(between_bytes) {}
-    // The time that the row of this line takes more, with these bytes, as bytes of a long run.
+    // The time of bytes whose row nothing shares, as bytes of a long run.
+    double time_alone(double bytes) const { return whole_time(bytes); }
+    // The time that the row of this line takes more, with these bytes.
     double time_of(std::uint64_t line, double bytes) {
         const std::uint64_t row = line / dram_row_lines;
         std::uint32_t* found = places_.find(row);
@@ -441,9 +445,12 @@ class L2Replay {
     }
     void read(const CachedLine& line, std::uint32_t site, int sectors) {
         const double bytes = sectors * double{sector_bytes};
+        count_read(site, bytes, read_rows_.time_of(line.line / places_of_line, bytes));
+    }
+    void count_read(std::uint32_t site, double bytes, double time) {
         traffic_.read_bytes += bytes;
         traffic_.read_bytes_of_site[site] += bytes;
-        traffic_.read_time_of_site[site] += read_rows_.time_of(line.line / places_of_line, bytes);
+        traffic_.read_time_of_site[site] += time;
     }
     void store(std::uint32_t at, const L2Access& one) {
         CachedLine& line = nodes_[at];
@@ -464,27 +471,35 @@ class L2Replay {
         const double bytes = more * double{sector_bytes};
         traffic_.write_bytes += bytes;
         traffic_.write_bytes_of_site[site] += bytes;
-        traffic_.write_time_of_site[site] +=
-            written_rows_.time_of(line.line / places_of_line, bytes);
+        const double time = written_rows_.time_of(line.line / places_of_line, bytes);
+        line.write_time += static_cast<float>(time);
+        traffic_.write_time_of_site[site] += time;
         dirty_ += static_cast<std::size_t>(more);
         while (dirty_ > most_dirty_ && first_dirty_ < dirtied_.size()) {
             const std::uint32_t* const found = places_.find(dirtied_[first_dirty_++]);
             if (found && *found != at) clean(*found);
         }
     }
-    // Sectors that were written in part are read first.
+    // Sectors that were written in part are read first, one after the other: neither these reads
+    // nor their writes share an activation (docs/measurements/h100/partial_rows.txt).
     void clean(std::uint32_t at) {
         CachedLine& line = nodes_[at];
         if (line.dirty == 0) return;
         const int sectors = std::popcount(line.dirty);
         dirty_ -= static_cast<std::size_t>(sectors);
-        for (std::uint32_t sector = 0; sector < 4; ++sector)
-            if (((line.dirty & ~line.present) >> sector & 1) != 0 &&
-                line.written[sector] < sector_bytes)
-                read(line, line.site, 1);
+        const double counted = double{line.write_time} / sectors;
+        for (std::uint32_t sector = 0; sector < 4; ++sector) {
+            if (((line.dirty & ~line.present) >> sector & 1) == 0 ||
+                line.written[sector] >= sector_bytes)
+                continue;
+            count_read(line.site, sector_bytes, read_rows_.time_alone(sector_bytes));
+            traffic_.write_time_of_site[line.site] +=
+                written_rows_.time_alone(sector_bytes) - counted;
+        }
         line.present |= line.dirty;
         line.dirty = 0;
         line.written = {};
+        line.write_time = 0;
     }
 
     std::size_t lines_;

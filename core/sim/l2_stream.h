@@ -48,10 +48,15 @@ struct L2Sample {
     // The block of the warp with the most accesses, and their number relative to others.
     std::uint64_t longest_block = 0;
     double longest = 1;
+    double accesses_of_warp = 0;  // of any memory
     WorkShape work = {};
     WorkShape working = {};                    // blocks: others leave at once
     std::vector<BlockBox> working_boxes = {};  // these blocks; empty: too many boxes to list
 };
+
+// Beside each other in one slice of L2: scattered stores to 256 bytes are as slow as to 128, to 512
+// twice as fast (`scatter` in tests/data).
+inline constexpr std::uint64_t slice_lines = 2;
 
 class L2Stream {
  public:
@@ -81,7 +86,7 @@ class L2Stream {
     void add(L2Stream& other);
 
     L2Sample sample();  // moves them out
-    // The most sectors of atomics, or stores, on any line.
+    // The most sectors of atomics, or stores, on any `slice_lines`.
     std::uint64_t most_atomics() const { return atomics_.most(); }
     std::uint64_t most_stores() const { return stores_.most(); }
 

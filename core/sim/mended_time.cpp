@@ -46,17 +46,6 @@ double first_touches(const BlockTraces& traces, std::uint32_t site) {
     return all == 0 ? 1 : static_cast<double>(first) / static_cast<double>(all);
 }
 
-std::vector<double> sectors_of_sites(const BlockTraces& traces, std::size_t sites) {
-    std::vector<double> sectors(sites);
-    for (const auto& block : traces.blocks)
-        for (const WarpEvents& warp : block)
-            for (const TraceEvent& event : warp.events)
-                for (std::uint32_t i = 0; i < event.lines; ++i)
-                    sectors[event.site] +=
-                        std::popcount(traces.lines[event.first_line + i].sectors);
-    return sectors;
-}
-
 }  // namespace
 
 SimulatedTime mended_time(const Code& code, const KernelLaunch& launch, const LaunchMemory& memory,

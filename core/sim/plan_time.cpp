@@ -206,8 +206,7 @@ class PlanFeed {
             const int sectors = std::popcount(one.sectors);
             sample.sectors += sectors;
             sample.lines += 1;
-            if (access.kind != AccessKind::load)
-                sample.of_line[one.line] += access.kind == AccessKind::store ? 1 : sectors;
+            if (access.kind != AccessKind::load) sample.of_line[one.line / slice_lines] += sectors;
         }
     }
     // The total of the drawn warps, scaled to the kind's exact sum where there is one.
@@ -233,10 +232,7 @@ class PlanFeed {
                 total(kind == AccessKind::load ? Counter::load_lines : Counter::store_lines, kind,
                       site, &SiteSample::lines));
             double& most = kind == AccessKind::store ? all.stores_of_line : all.atomics_of_line;
-            const double of_drawn =
-                kind == AccessKind::store
-                    ? scale_
-                    : all.sectors.back() / std::max(1.0, samples_[site].sectors);
+            const double of_drawn = all.sectors.back() / std::max(1.0, samples_[site].sectors);
             for (const auto& [line, times] : samples_[site].of_line)
                 if (times >= by_chance || scale_ == 1) most = std::max(most, times * of_drawn);
         }
@@ -251,8 +247,11 @@ class PlanFeed {
     }
 
     BlockTraces traces() {
+        const double of_block =
+            static_cast<double>(samples_.size()) * order_.per_thread * order_.block_warps();
         const std::vector<std::uint64_t> blocks =
-            traced_blocks(order_.blocks, processor_.count, resident_);
+            traced_blocks(order_.blocks, processor_.count, resident_,
+                          waves_of(static_cast<double>(resident_) * of_block));
         constexpr double most_lines = 120'000, most_events = 60'000;
         const double warps = static_cast<double>(blocks.size()) * order_.block_warps();
         const double affordable = std::min(most_lines / std::max(1.0, lines_of_element()),

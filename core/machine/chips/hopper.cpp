@@ -71,7 +71,7 @@ constexpr SimRates simulated() {
     sim.reductions_per_second = 1.0e11;        // as below, between the values of two GPUs
     sim.line_reductions_per_second = 5.25e8;   // natural
     sim.dram_read_bytes_per_second = 3.2e12;   // as calibrate reads
-    sim.dram_write_bytes_per_second = 3.3e12;  // likewise
+    sim.dram_write_bytes_per_second = 2.7e12;  // natural
     // docs/measurements/h100/dram_rows.txt: one in 4.1 ns for each of 160 channels
     sim.dram_rows_per_second = 3.9e10;
     sim.block_latency = 655;            // natural
@@ -104,6 +104,7 @@ constexpr SimRates read_on_gh100() {
     read.write_requests_per_second = 7.60e10;
     read.partial_writes_per_second = 1.046e11;
     read.line_reductions_per_second = 4.28e8;
+    read.dram_write_bytes_per_second = 3.3e12;
     read.dram_rows_per_second = 3.45e10;
     read.block_latency = 229;
     read.dependent_issue = 4.153;

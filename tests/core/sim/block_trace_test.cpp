@@ -29,6 +29,38 @@ TEST(BlockTraces, have_the_passes_of_atomics_that_an_h100_counted) {
     EXPECT_EQ(passes, (std::vector<std::uint32_t>{1, 32, 64, 64}));
 }
 
+// A store that no lane makes: the load after it may be from its place, so it issues when the
+// store's guard is known, as the guarded instruction that compilers make of the branch.
+TEST(BlockTraces, wait_for_the_guard_of_a_store_that_is_skipped) {
+    const auto events_of = [](const std::string& skipped) {
+        const Code code =
+            code_of(ptx_of("ld.param.u64 %rd1, [p0]; ld.global.u32 %r1, [%rd1];\n"
+                           "setp.ne.u32 %p1, %r1, 7; @%p1 bra NEXT;\n" +
+                           skipped +
+                           "NEXT: ld.global.u32 %r2, [%rd1+512];\n"
+                           "st.global.u32 [%rd1+1024], %r2; ret;"));
+        KernelLaunch launch;
+        launch.block[0] = 32;
+        launch.parameters = std::vector<std::uint8_t>(8);
+        return trace_blocks(code, launch, {}, find_machine("h100"), {0}).blocks[0][0].events;
+    };
+    const auto event = [](TraceUnit unit, std::uint32_t waits_for) {
+        return std::pair(unit, waits_for);
+    };
+    const auto first_three = [&](const std::string& skipped) {
+        std::vector<std::pair<TraceUnit, std::uint32_t>> units;
+        for (const TraceEvent& one : events_of(skipped))
+            if (units.size() < 3) units.push_back(event(one.unit, one.waits_for));
+        return units;
+    };
+    EXPECT_EQ(first_three("st.global.u32 [%rd1+256], %r1;\n"),
+              (std::vector{event(TraceUnit::load, 0), event(TraceUnit::none, 1),
+                           event(TraceUnit::load, 0)}));
+    EXPECT_EQ(first_three("add.u32 %r3, %r1, 1;\n"),
+              (std::vector{event(TraceUnit::load, 0), event(TraceUnit::load, 0),
+                           event(TraceUnit::store, 2)}));
+}
+
 // Four blocks of a warp have room for 15,040 events each. All but the third load 10,000 times,
 // three events a round: the load, the loop's begin and its end.
 TEST(BlockTraces, say_what_share_is_kept_of_blocks_that_work) {

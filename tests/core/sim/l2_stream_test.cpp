@@ -30,8 +30,9 @@ L2Traffic traffic_of(L2Sample sample, double l2_bytes) {
     return replay_l2(sample, {.bytes = l2_bytes, .most_dirty_bytes = 0}, 1);
 }
 
-// 5000 lines once each, then one line 1000 times; what a dropped attempt counted is not there.
-TEST(L2Stream, knows_the_busiest_line_however_late_it_comes) {
+// 5000 lines once each, then two beside each other 1000 times; what a dropped attempt counted is
+// not there.
+TEST(L2Stream, knows_the_busiest_lines_however_late_they_come) {
     KernelLaunch launch;
     L2Stream stream(launch, 1, 1);
     const BlockBox box;
@@ -43,7 +44,8 @@ TEST(L2Stream, knows_the_busiest_line_however_late_it_comes) {
     add(7000, 3000);
     stream.drop();
     for (std::uint64_t line = 0; line < 5000; ++line) add(line, 1);
-    add(7000, 1000);
+    add(7000, 600);
+    add(7001, 400);  // in the same slice
     stream.keep();
     EXPECT_GE(stream.most_atomics(), 1000u);
     EXPECT_LE(stream.most_atomics(), 1002u);  // two others share its cell
@@ -97,6 +99,16 @@ TEST(L2Replay, takes_longer_for_parts_of_rows_of_device_memory) {
         EXPECT_NEAR(time_of(kind, 2, 0x1), 1000 * 66.56, 10);
         EXPECT_NEAR(time_of(kind, 1, 0xF), 500 * 257.33, 10);
     }
+}
+
+// 1000 rows, of which each sector is written in part. Each is read and written for itself: twice
+// cbrt(32^3 + 64^3). The last lines stay in L2.
+TEST(L2Replay, shares_no_activation_among_sectors_that_are_written_in_part) {
+    const L2Sizes sizes{.bytes = 4096, .read_row_bytes = 64, .write_row_bytes = 64};
+    L2Sample parts = rounds_over(2000, 1, AccessKind::store, 0xF, 0);
+    const L2Traffic found = replay_l2(parts, sizes, 1);
+    EXPECT_NEAR(found.read_time_of_site[0], 8000 * 66.56, 0.02 * 8000 * 66.56);
+    EXPECT_NEAR(found.write_time_of_site[0], 8000 * 66.56, 0.02 * 8000 * 66.56);
 }
 
 // Two parts of each row, 500 rows or 1 MiB later.
@@ -163,7 +175,7 @@ TEST(TracedBlocks, are_where_the_work_is) {
     const auto odd = [](std::uint64_t block) { return block % 2; };
     for (const auto& [work, first, last] :
          {std::tuple{WorkShape(), 14'700, 18'100}, std::tuple{front, 0, 3'200}}) {
-        const std::vector<std::uint64_t> blocks = traced_blocks(32'768, 132, 8, work);
+        const std::vector<std::uint64_t> blocks = traced_blocks(32'768, 132, 8, 3, work);
         EXPECT_EQ(blocks.size(), 24u);
         EXPECT_GE(blocks.front(), first);
         EXPECT_LT(blocks.back(), last);
