@@ -65,7 +65,7 @@ constexpr SimRates simulated() {
     sim.start_seconds = 2.4e-6;                // natural
     sim.blocks_per_second = 1.7e9;             // as below
     sim.read_requests_per_second = 2.04e11;    // as below
-    sim.sectors_per_second = 2.2e11;           // natural
+    sim.sectors_per_second = 2.5e11;           // natural
     sim.write_requests_per_second = 6.25e10;   // as below
     sim.partial_writes_per_second = 1.4e11;    // natural
     sim.reductions_per_second = 1.0e11;        // as below, between the values of two GPUs
