@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "core/count/occupancy.h"
@@ -263,11 +264,15 @@ constexpr std::array<Hold, limit_count> times{{{0.78, 1.25},  // start
                                                {0.6, 1.7},    // same_line
                                                {0.6, 1.7}}};  // atomics
 
+constexpr double fewest_waves = 3;
+
 }  // namespace
 
-double waves_of(double accesses_of_resident) {
-    constexpr double most_accesses = 12'000;
-    return std::clamp(most_accesses / std::max(1.0, accesses_of_resident), 3.0, 12.0);
+double waves_of(double accesses, double lines) {
+    constexpr double most_accesses = 12'000, most_lines = 80'000;
+    const double affordable =
+        std::min(most_accesses / std::max(1.0, accesses), most_lines / std::max(1.0, lines));
+    return std::clamp(affordable, fewest_waves, 12.0);
 }
 
 std::vector<std::uint64_t> traced_blocks(std::uint64_t blocks, std::uint32_t multiprocessors,
@@ -482,19 +487,26 @@ void trace_working(LaunchModel& model, const Code& code, const KernelLaunch& lau
     const double of_launch = working.all() > 0 ? std::min(1.0, working.all() / executed) : 1;
     const double here = of_launch * working.density(model.l2.work.middle());
     const double warps = (launch.threads() + warp_lanes - 1) / warp_lanes;
-    const double waves =
-        waves_of(model.resident_blocks * warps * model.l2.accesses_of_warp * model.l2.longest);
-    std::vector<std::uint64_t> numbers = traced_blocks(
-        launch.blocks(), model.multiprocessors, model.resident_blocks, waves, model.l2.work, here);
-    const double of_one = std::ceil(of_launch * all / model.multiprocessors);
-    const auto most = static_cast<std::size_t>(std::min(of_one, waves * model.resident_blocks));
-    if (of_launch < 1 && !model.l2.working_boxes.empty()) {
-        move_to_working(numbers, model.l2.working_boxes, launch);
-        const std::size_t rest = numbers.size() - std::min(numbers.size(), most);
-        numbers.erase(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(rest / 2));
-        numbers.resize(numbers.size() - (rest - rest / 2));
-    }
-    model.traces = trace_blocks(code, launch, memory, machine, numbers);
+    const double lines = std::reduce(model.totals.lines.begin(), model.totals.lines.end()) / all;
+    const double times = model.resident_blocks * model.l2.longest / of_launch;
+    const double waves = waves_of(times * warps * model.l2.accesses_of_warp, times * lines);
+    std::vector<std::uint64_t> numbers;
+    std::size_t most = 0;
+    const auto trace = [&](double times_resident) {
+        numbers = traced_blocks(launch.blocks(), model.multiprocessors, model.resident_blocks,
+                                times_resident, model.l2.work, here);
+        const double of_one = std::ceil(of_launch * all / model.multiprocessors);
+        most = static_cast<std::size_t>(std::min(of_one, times_resident * model.resident_blocks));
+        if (of_launch < 1 && !model.l2.working_boxes.empty()) {
+            move_to_working(numbers, model.l2.working_boxes, launch);
+            const std::size_t rest = numbers.size() - std::min(numbers.size(), most);
+            numbers.erase(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(rest / 2));
+            numbers.resize(numbers.size() - (rest - rest / 2));
+        }
+        model.traces = trace_blocks(code, launch, memory, machine, numbers);
+    };
+    trace(waves);
+    if (model.traces.kept_share < 1 && waves > fewest_waves) trace(fewest_waves);
     std::vector<std::vector<WarpEvents>> kept;
     double work = 0;
     for (std::size_t i = 0; i < numbers.size() && kept.size() < most; ++i) {

@@ -73,9 +73,9 @@ struct SimulatedTime {
 };
 SimulatedTime time_of(LaunchModel& model, const SimRates& rates);
 
-// How many times the blocks that are resident together are traced: at least three times. Short
-// blocks, of few accesses in all, run at different times only after some more.
-double waves_of(double accesses_of_resident);
+// How many times the blocks that are resident together are traced, given their accesses and lines:
+// three times, or more if these are few. Short blocks run at different times only after some.
+double waves_of(double accesses, double lines);
 // Blocks of one multiprocessor from the middle of the launch's work, some of them consecutive: the
 // first ones of a small launch. As many as resident ones `waves` times over, if a share `working`
 // of them works.

@@ -247,11 +247,11 @@ class PlanFeed {
     }
 
     BlockTraces traces() {
-        const double of_block =
-            static_cast<double>(samples_.size()) * order_.per_thread * order_.block_warps();
-        const std::vector<std::uint64_t> blocks =
-            traced_blocks(order_.blocks, processor_.count, resident_,
-                          waves_of(static_cast<double>(resident_) * of_block));
+        const double at_once =
+            static_cast<double>(resident_) * order_.per_thread * order_.block_warps();
+        const std::vector<std::uint64_t> blocks = traced_blocks(
+            order_.blocks, processor_.count, resident_,
+            waves_of(at_once * static_cast<double>(samples_.size()), at_once * lines_of_element()));
         constexpr double most_lines = 120'000, most_events = 60'000;
         const double warps = static_cast<double>(blocks.size()) * order_.block_warps();
         const double affordable = std::min(most_lines / std::max(1.0, lines_of_element()),
