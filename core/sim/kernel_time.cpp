@@ -306,7 +306,8 @@ Estimates estimates_from(const SimulatedTime& time, double sampled, const Rates&
     Estimates estimates;
     // Random blocks of the whole launch share less than neighbours do.
     const double widened = sampled > 1 ? 4 : 1;
-    const auto set = [&](Counter counter, double value, Hold hold, double doubt, double beside) {
+    const auto set = [&](Counter counter, double value, Hold hold, double doubt, double beside,
+                         double least = 0) {
         const bool is_there = is_present(std::as_const(readings)[counter]);
         const bool is_wanted = counter == Counter::duration_seconds || !is_plan || is_there;
         if (!is_wanted || is_number(readings[counter])) return;
@@ -315,7 +316,7 @@ Estimates estimates_from(const SimulatedTime& time, double sampled, const Rates&
         else
             readings[counter] = value;
         estimates.intervals.push_back({counter,
-                                       std::max(0.0, value * std::pow(hold.low, doubt) - beside),
+                                       std::max(least, value * std::pow(hold.low, doubt) - beside),
                                        value * std::pow(hold.high, doubt) + beside});
     };
     const double doubt = rates.cache_doubt;
@@ -330,11 +331,12 @@ Estimates estimates_from(const SimulatedTime& time, double sampled, const Rates&
     set(Counter::dram_read_bytes, time.dram_read_bytes, dram_reads, doubt * widened, other_work);
     set(Counter::dram_write_bytes, time.dram_write_bytes, dram_writes, doubt * widened,
         time.dirty_bytes);
-    // Hosts differ in the start of launches.
+    // Hosts differ in the start of launches; an empty one takes as long.
     const double start =
         is_plan && rates.starts ? rates.starts->most_seconds - rates.starts->least_seconds : 0;
     set(Counter::duration_seconds, time.seconds,
-        times[static_cast<std::size_t>(time.limits.front())], rates.doubt, start);
+        times[static_cast<std::size_t>(time.limits.front())], rates.doubt, start,
+        std::min(time.seconds, rates.sim.start_seconds));
     estimates.limits = time.limits;
     return estimates;
 }
