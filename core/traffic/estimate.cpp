@@ -145,8 +145,8 @@ bool is_stream(const Instruction& one) {
 // True if a launch is simulated; others go by curves that were fitted to launches (tests/data):
 // those of the catalog and of formulas with one index, beside streams, in blocks of one row. For
 // formulas with several indices or blocks with rows, 8 of 15 natural kernels (docs/accuracy.md),
-// curves are off by 29 % at the median and by 2.4 times at worst, the simulation by 12 % and 1.20.
-// On launches that the curves were fitted to, the simulation is worse: 10 and 22 % instead of 7 and
+// curves are off by 29 % at the median and by 2.4 times at worst, the simulation by 7 % and 1.19.
+// On launches that the curves were fitted to, the simulation is worse: 10 and 21 % instead of 7 and
 // 12 on an H200 and an H100, at worst 24 times; where threads choose random places, whole launches
 // would have to be followed. Requests that merge between L1 and L2 are counted by the replay for
 // all of them.
