@@ -166,7 +166,6 @@ double cycles_of_all(const LaunchModel& model, SimResult& simulated, double bloc
     const double started =
         static_cast<double>(model.blocks) / static_cast<double>(model.multiprocessors);
     const double cycles = simulated.cycles / model.traces.kept_share;
-    // As many as are resident at a time, if as many were traced as are wanted.
     const std::size_t third = simulated.ends.size() / 3;
     if (started <= count || third == 0) return cycles;
     // Blocks with the launch's work, if all are like the simulated ones. The others only start,

@@ -22,8 +22,8 @@ namespace coalprof {
 struct LaunchTotals {
     std::vector<double> sectors;  // by Code::sites: of global memory
     std::vector<double> lines;    // likewise: requests to L2, if L1 kept nothing
-    double atomics_of_line = 0;   // their sectors, on the busiest lines of a slice
-    double stores_of_line = 0;    // likewise
+    double atomics_of_line = 0;   // their sectors, on the busiest line
+    double stores_of_line = 0;    // likewise, on `slice_lines`
     double sampled = 1;           // more than 1: one of this many blocks was executed
 };
 

@@ -170,7 +170,8 @@ void L2Stream::count_lines(LineCounts& counts, const WarpAccess& access, const G
     if (access.kind == AccessKind::store && lines.size() > few) return;
     for (const LineTouch& one : lines) {
         const auto sectors = static_cast<std::uint64_t>(std::popcount(one.sectors));
-        counts.add(one.line / slice_lines, times * sectors);
+        const bool is_store = access.kind == AccessKind::store;
+        counts.add(is_store ? one.line / slice_lines : one.line, times * sectors);
     }
 }
 
@@ -264,6 +265,7 @@ struct CachedLine {
     std::uint8_t present = 0;
     std::uint8_t dirty = 0;
     std::array<std::uint8_t, 4> written{};  // its bytes, until it is whole
+    std::uint8_t at_once = 1;               // sectors of its line, written in part by one request
     float write_time = 0;                   // of its dirty sectors
 };
 
@@ -291,8 +293,10 @@ class DramRows {
  public:
     DramRows(double row_bytes, double between_bytes)
         : row_bytes_(row_bytes), between_bytes_(between_bytes) {}
-    // The time of bytes whose row nothing shares, as bytes of a long run.
-    double time_alone(double bytes) const { return whole_time(bytes); }
+    // The time of one sector, as bytes of a long run, if only this many share their row.
+    double time_of_sector(std::uint32_t sectors) const {
+        return whole_time(sectors * double{sector_bytes}) / sectors;
+    }
     // The time that the row of this line takes more, with these bytes.
     double time_of(std::uint64_t line, double bytes) {
         const std::uint64_t row = line / dram_row_lines;
@@ -347,6 +351,7 @@ class L2Replay {
     // them.
     void access(const L2Access& whole) {
         traffic_.sectors_of_site[whole.site] += std::popcount(whole.sectors);
+        at_once_ = static_cast<std::uint8_t>(std::popcount(whole.sectors));
         L2Access one = whole;
         if (one.kind == AccessKind::load)
             one.sectors = static_cast<std::uint8_t>(one.sectors & ~answered_by_l1(one));
@@ -454,6 +459,7 @@ class L2Replay {
     }
     void store(std::uint32_t at, const L2Access& one) {
         CachedLine& line = nodes_[at];
+        line.at_once = at_once_;
         line.present |= one.whole;
         for (std::uint32_t sector = 0; sector < 4; ++sector)
             if ((one.sectors & ~one.whole) >> sector & 1)
@@ -480,8 +486,8 @@ class L2Replay {
             if (found && *found != at) clean(*found);
         }
     }
-    // Sectors that were written in part are read first, one after the other: neither these reads
-    // nor their writes share an activation (docs/measurements/h100/partial_rows.txt).
+    // Sectors that were written in part are read first: only those of one request share
+    // activations, in these reads and in their writes (docs/measurements/h100/partial_rows.txt).
     void clean(std::uint32_t at) {
         CachedLine& line = nodes_[at];
         if (line.dirty == 0) return;
@@ -492,9 +498,9 @@ class L2Replay {
             if (((line.dirty & ~line.present) >> sector & 1) == 0 ||
                 line.written[sector] >= sector_bytes)
                 continue;
-            count_read(line.site, sector_bytes, read_rows_.time_alone(sector_bytes));
+            count_read(line.site, sector_bytes, read_rows_.time_of_sector(line.at_once));
             traffic_.write_time_of_site[line.site] +=
-                written_rows_.time_alone(sector_bytes) - counted;
+                written_rows_.time_of_sector(line.at_once) - counted;
         }
         line.present |= line.dirty;
         line.dirty = 0;
@@ -514,6 +520,7 @@ class L2Replay {
     std::vector<std::uint32_t> used_;  // when last, by node
     std::uint64_t random_ = 1;
     std::uint32_t now_ = 0;
+    std::uint8_t at_once_ = 1;  // sectors of the request
     std::vector<std::uint64_t> dirtied_;
     std::size_t first_dirty_ = 0;
     std::size_t dirty_ = 0;

@@ -86,7 +86,7 @@ class L2Stream {
     void add(L2Stream& other);
 
     L2Sample sample();  // moves them out
-    // The most sectors of atomics, or stores, on any `slice_lines`.
+    // The most sectors of atomics on any line, or of stores on any `slice_lines`.
     std::uint64_t most_atomics() const { return atomics_.most(); }
     std::uint64_t most_stores() const { return stores_.most(); }
 

@@ -206,7 +206,9 @@ class PlanFeed {
             const int sectors = std::popcount(one.sectors);
             sample.sectors += sectors;
             sample.lines += 1;
-            if (access.kind != AccessKind::load) sample.of_line[one.line / slice_lines] += sectors;
+            if (access.kind != AccessKind::load)
+                sample.of_line[access.kind == AccessKind::store ? one.line / slice_lines
+                                                                : one.line] += sectors;
         }
     }
     // The total of the drawn warps, scaled to the kind's exact sum where there is one.

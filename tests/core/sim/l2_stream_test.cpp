@@ -30,9 +30,9 @@ L2Traffic traffic_of(L2Sample sample, double l2_bytes) {
     return replay_l2(sample, {.bytes = l2_bytes, .most_dirty_bytes = 0}, 1);
 }
 
-// 5000 lines once each, then two beside each other 1000 times; what a dropped attempt counted is
+// 5000 lines once each, then one line 1000 times; what a dropped attempt counted is
 // not there.
-TEST(L2Stream, knows_the_busiest_lines_however_late_they_come) {
+TEST(L2Stream, knows_the_busiest_line_however_late_it_comes) {
     KernelLaunch launch;
     L2Stream stream(launch, 1, 1);
     const BlockBox box;
@@ -44,8 +44,7 @@ TEST(L2Stream, knows_the_busiest_lines_however_late_they_come) {
     add(7000, 3000);
     stream.drop();
     for (std::uint64_t line = 0; line < 5000; ++line) add(line, 1);
-    add(7000, 600);
-    add(7001, 400);  // in the same slice
+    add(7000, 1000);
     stream.keep();
     EXPECT_GE(stream.most_atomics(), 1000u);
     EXPECT_LE(stream.most_atomics(), 1002u);  // two others share its cell
@@ -101,14 +100,26 @@ TEST(L2Replay, takes_longer_for_parts_of_rows_of_device_memory) {
     }
 }
 
-// 1000 rows, of which each sector is written in part. Each is read and written for itself: twice
-// cbrt(32^3 + 64^3). The last lines stay in L2.
-TEST(L2Replay, shares_no_activation_among_sectors_that_are_written_in_part) {
+// 1000 rows, of which each sector is written in part, a line's four by one request or by four. Each
+// request's are read and written for themselves: cbrt(128^3 + 64^3) for four, cbrt(32^3 + 64^3) for
+// one. The last lines stay in L2.
+TEST(L2Replay, shares_no_activation_among_requests_that_write_parts_of_sectors) {
     const L2Sizes sizes{.bytes = 4096, .read_row_bytes = 64, .write_row_bytes = 64};
-    L2Sample parts = rounds_over(2000, 1, AccessKind::store, 0xF, 0);
-    const L2Traffic found = replay_l2(parts, sizes, 1);
-    EXPECT_NEAR(found.read_time_of_site[0], 8000 * 66.56, 0.02 * 8000 * 66.56);
-    EXPECT_NEAR(found.write_time_of_site[0], 8000 * 66.56, 0.02 * 8000 * 66.56);
+    const auto expect = [&](L2Sample parts, double time) {
+        const L2Traffic found = replay_l2(parts, sizes, 1);
+        EXPECT_NEAR(found.read_time_of_site[0], time, 0.02 * time);
+        EXPECT_NEAR(found.write_time_of_site[0], time, 0.02 * time);
+    };
+    const L2Sample together = rounds_over(2000, 1, AccessKind::store, 0xF, 0);
+    expect(together, 2000 * 133.14);
+    L2Sample apart = together;
+    apart.accesses.clear();
+    for (const L2Access& line : together.accesses)
+        for (const unsigned sector : {1u, 2u, 4u, 8u}) {
+            apart.accesses.push_back(line);
+            apart.accesses.back().sectors = static_cast<std::uint8_t>(sector);
+        }
+    expect(apart, 8000 * 66.56);
 }
 
 // Two parts of each row, 500 rows or 1 MiB later.
