@@ -170,8 +170,7 @@ void L2Stream::count_lines(LineCounts& counts, const WarpAccess& access, const G
     if (access.kind == AccessKind::store && lines.size() > few) return;
     for (const LineTouch& one : lines) {
         const auto sectors = static_cast<std::uint64_t>(std::popcount(one.sectors));
-        const bool is_store = access.kind == AccessKind::store;
-        counts.add(is_store ? one.line / slice_lines : one.line, times * sectors);
+        counts.add(queue_of(access.kind, one.line), times * sectors);
     }
 }
 

@@ -57,6 +57,10 @@ struct L2Sample {
 // Beside each other in one slice of L2: scattered stores to 256 bytes are as slow as to 128, to 512
 // twice as fast (`scatter` in tests/data).
 inline constexpr std::uint64_t slice_lines = 2;
+// Accesses of one kind with the same number wait for each other.
+constexpr std::uint64_t queue_of(AccessKind kind, std::uint64_t line) {
+    return kind == AccessKind::store ? line / slice_lines : line;
+}
 
 class L2Stream {
  public:

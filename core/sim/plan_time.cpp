@@ -207,8 +207,7 @@ class PlanFeed {
             sample.sectors += sectors;
             sample.lines += 1;
             if (access.kind != AccessKind::load)
-                sample.of_line[access.kind == AccessKind::store ? one.line / slice_lines
-                                                                : one.line] += sectors;
+                sample.of_line[queue_of(access.kind, one.line)] += sectors;
         }
     }
     // The total of the drawn warps, scaled to the kind's exact sum where there is one.

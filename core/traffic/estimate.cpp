@@ -147,7 +147,7 @@ bool is_stream(const Instruction& one) {
 // formulas with several indices or blocks with rows, 8 of 15 natural kernels (docs/accuracy.md),
 // curves are off by 29 % at the median and by 2.4 times at worst, the simulation by 7 % and 1.19.
 // On launches that the curves were fitted to, the simulation is worse: 10 and 21 % instead of 7 and
-// 12 on an H200 and an H100, at worst 24 times; where threads choose random places, whole launches
+// 12 on an H200 and an H100, at worst 26 times; where threads choose random places, whole launches
 // would have to be followed. Requests that merge between L1 and L2 are counted by the replay for
 // all of them.
 bool is_simulated(const Plan& plan) {

@@ -44,21 +44,18 @@ TEST(BlockTraces, wait_for_the_guard_of_a_store_that_is_skipped) {
         launch.parameters = std::vector<std::uint8_t>(8);
         return trace_blocks(code, launch, {}, find_machine("h100"), {0}).blocks[0][0].events;
     };
-    const auto event = [](TraceUnit unit, std::uint32_t waits_for) {
-        return std::pair(unit, waits_for);
-    };
     const auto first_three = [&](const std::string& skipped) {
         std::vector<std::pair<TraceUnit, std::uint32_t>> units;
         for (const TraceEvent& one : events_of(skipped))
-            if (units.size() < 3) units.push_back(event(one.unit, one.waits_for));
+            if (units.size() < 3) units.emplace_back(one.unit, one.waits_for);
         return units;
     };
     EXPECT_EQ(first_three("st.global.u32 [%rd1+256], %r1;\n"),
-              (std::vector{event(TraceUnit::load, 0), event(TraceUnit::none, 1),
-                           event(TraceUnit::load, 0)}));
+              (std::vector{std::pair(TraceUnit::load, 0u), std::pair(TraceUnit::none, 1u),
+                           std::pair(TraceUnit::load, 0u)}));
     EXPECT_EQ(first_three("add.u32 %r3, %r1, 1;\n"),
-              (std::vector{event(TraceUnit::load, 0), event(TraceUnit::load, 0),
-                           event(TraceUnit::store, 2)}));
+              (std::vector{std::pair(TraceUnit::load, 0u), std::pair(TraceUnit::load, 0u),
+                           std::pair(TraceUnit::store, 2u)}));
 }
 
 // Four blocks of a warp have room for 15,040 events each. All but the third load 10,000 times,

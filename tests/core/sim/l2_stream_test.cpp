@@ -30,8 +30,7 @@ L2Traffic traffic_of(L2Sample sample, double l2_bytes) {
     return replay_l2(sample, {.bytes = l2_bytes, .most_dirty_bytes = 0}, 1);
 }
 
-// 5000 lines once each, then one line 1000 times; what a dropped attempt counted is
-// not there.
+// 5000 lines once each, then one line 1000 times; what a dropped attempt counted is not there.
 TEST(L2Stream, knows_the_busiest_line_however_late_it_comes) {
     KernelLaunch launch;
     L2Stream stream(launch, 1, 1);
