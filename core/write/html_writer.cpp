@@ -94,7 +94,7 @@ class HtmlWriter : public ResultSink {
             TableStyle style{.width = table_columns};
             const Table table = table_of_page(layout_of(head, points, style), points, "", style,
                                               head.columns.size() == 1);
-            if (table.rows.size() <= most_rows)
+            if (table.grid.rows().size() <= most_rows)
                 text_.put("<div class=\"scroll\">" + html_of(table) + "</div>\n");
         }
         text_.put("</section>\n");

@@ -116,10 +116,10 @@ class RunTable {
     }
 
     Table table() const {
-        Table table{.columns = columns()};
+        Table table{.grid = TableGrid(columns())};
         const Labels names = short_names();
         for (const KernelRow& row : shown_)
-            table.rows.push_back({.cells = cells_of(row, names.find(row.name)->second)});
+            table.grid.add({.cells = cells_of(row, names.find(row.name)->second)});
         for (const std::string& line : lines_below())
             table.notes.push_back({TableNote::Rank::plain, line});
         return table;
@@ -254,7 +254,7 @@ class RunTable {
 
 // Rows, notes and warnings that are there already, and the lines that folding makes of them.
 std::size_t lines_of(const Table& table, const ResultTail& tail, std::size_t width) {
-    std::size_t lines = 5 + table.rows.size();  // title, heading, two blank ones
+    std::size_t lines = 5 + table.grid.rows().size();  // title, heading, two blank ones
     for (const TableNote& note : table.notes) lines += folded(note.text, {.columns = width}).size();
     for (const Warning& warning : tail.warnings)
         lines += folded(describe(warning), {.columns = width}).size();

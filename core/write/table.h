@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/write/table_style.h"
@@ -37,6 +38,24 @@ struct TableRow {
     std::vector<TableCell> cells = {};
 };
 
+// Every row has a cell for each column: the last cells of a row may be left out, and are empty
+// then.
+class TableGrid {
+ public:
+    TableGrid() = default;
+    explicit TableGrid(std::vector<TableColumn> columns) : columns_(std::move(columns)) {}
+    void add(TableRow row) {
+        row.cells.resize(columns_.size());
+        rows_.push_back(std::move(row));
+    }
+    const std::vector<TableColumn>& columns() const { return columns_; }
+    const std::vector<TableRow>& rows() const { return rows_; }
+
+ private:
+    std::vector<TableColumn> columns_;
+    std::vector<TableRow> rows_;
+};
+
 struct TableNote {
     enum class Rank : std::uint8_t { verdict, plain, aside };
     Rank rank = Rank::plain;
@@ -46,8 +65,7 @@ struct TableNote {
 struct Table {
     std::vector<std::string> above = {};  // title or name; each begins a line
     std::string facts = {};               // shared by all rows; less important
-    std::vector<TableColumn> columns = {};
-    std::vector<TableRow> rows = {};
+    TableGrid grid = {};                  // without columns: none is shown
     std::vector<TableNote> notes = {};
 };
 

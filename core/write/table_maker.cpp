@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <iterator>
 #include <utility>
 
 #include "core/text/name_list.h"
@@ -264,8 +263,7 @@ TableRow instruction_row(const InstructionCost& cost, std::string instruction) {
                                   : std::string(not_there);
     };
     return {{},
-            {{},
-             {std::move(instruction)},
+            {{std::move(instruction)},
              {text(cost.of_request, 1, fmt::format(" {}", cost.unit))},
              {text(cost.excess, 100, " %")}}};
 }
@@ -280,8 +278,8 @@ std::vector<TableRow> instruction_rows(const Point& point, const TableStyle& sty
         const InstructionCost cost = cost_of(all[i]);
         const bool is_like_last = !costs.empty() && costs.back() == cost;
         if (is_like_last &&
-            rows.back().cells[1].text.size() + texts[i].size() + 2 <= instruction_columns(style)) {
-            rows.back().cells[1].text += ", " + texts[i];
+            rows.back().cells[0].text.size() + texts[i].size() + 2 <= instruction_columns(style)) {
+            rows.back().cells[0].text += ", " + texts[i];
             continue;
         }
         rows.push_back(instruction_row(cost, texts[i]));
@@ -316,8 +314,11 @@ Table table_of_page(const TableLayout& layout, const std::vector<Point>& points,
         crosses ? cross_table_of(layout, points, style.width) : std::nullopt;
     if (cross) table.above.push_back(cross->numbers);
     const std::vector<LaidColumn>& columns = cross ? cross->columns : layout.columns;
-    for (const LaidColumn& column : columns) table.columns.push_back(column.shown);
-    table.rows = rows_of(columns, cross ? cross->rows : points, !style.explains_all);
+    std::vector<TableColumn> shown;
+    for (const LaidColumn& column : columns) shown.push_back(column.shown);
+    table.grid = TableGrid(std::move(shown));
+    for (TableRow& row : rows_of(columns, cross ? cross->rows : points, !style.explains_all))
+        table.grid.add(std::move(row));
     return table;
 }
 
@@ -325,57 +326,61 @@ Table table_of_point(const TableLayout& layout, const Point& point, const TableS
     Table table;
     if (std::string parameters = parameters_of(point, style); !parameters.empty())
         table.above.push_back(std::move(parameters));
-    table.columns = {{.is_left_aligned = true}, {.heading = {"", "predicted"}}};
-    if (layout.has_measurements) table.columns.push_back({.heading = {"", "measured"}});
+    std::vector<TableColumn> columns{{.is_left_aligned = true}, {.heading = {"", "predicted"}}};
+    if (layout.has_measurements) columns.push_back({.heading = {"", "measured"}});
+    table.grid = TableGrid(std::move(columns));
     const auto value = [&](const TableItem& item, const Reading& reading, bool is_estimate) {
         return TableCell{is_present(reading) ? number_with_unit(item, reading, is_estimate, style)
                                              : std::string(not_there)};
     };
     for (const auto& [facts, place] : layout.items) {
         const TableItem& item = facts.item;
-        TableRow& row = table.rows.emplace_back(TableRow{item.group, {}});
+        TableRow row{item.group, {}};
         row.cells.push_back({std::string(item.heading->phrase)});
         row.cells.push_back(value(item, item.predicted(point), item.interval(point) != nullptr));
         if (layout.has_measurements) row.cells.push_back(value(item, item.measured(point), false));
+        table.grid.add(std::move(row));
     }
     if (point.estimates && !point.estimates->limits.empty())
-        table.rows.push_back({{}, {{"limited by"}, {std::string(limit_of(point))}}});
+        table.grid.add({{}, {{"limited by"}, {std::string(limit_of(point))}}});
     return table;
 }
 
 std::optional<Table> table_of_instructions(const std::vector<Point>& points,
                                            const TableStyle& style) {
-    Table table{.columns = {{.heading = {"", "point"}, .is_left_aligned = true},
-                            {.heading = {"", "instruction"}, .is_left_aligned = true},
-                            {.heading = {"", "cost"}},
-                            {.heading = {"", "excess"}}}};
+    std::vector<TableColumn> columns{{.heading = {"", "instruction"}, .is_left_aligned = true},
+                                     {.heading = {"", "cost"}},
+                                     {.heading = {"", "excess"}}};
+    const bool says_point = points.size() > 1;
+    if (says_point)
+        columns.insert(columns.begin(), {.heading = {"", "point"}, .is_left_aligned = true});
+    Table table{.above = {"Each instruction, predicted:"}, .grid = TableGrid(std::move(columns))};
     std::vector<std::string> equal;
     std::size_t left_out = 0;
     const std::vector<std::string> names = names_by_what_varies(points);
     const Labels labels = distinct_labels(names, text_cell_columns, style.ascii);
     for (std::size_t i = 0; i < points.size(); ++i) {
         const Point& point = points[i];
-        const std::size_t first = table.rows.size();
+        const std::size_t before = table.grid.rows().size();
         if (point.instructions.size() < 2) continue;
-        if (points.size() > 1 && !have_different_costs(point)) {
+        if (says_point && !have_different_costs(point)) {
             equal.push_back(labels.at(names[i]));
             continue;
         }
         std::vector<TableRow> rows = instruction_rows(point, style);
-        const bool has_room = first == 0 || first + rows.size() <= most_instruction_rows;
+        const bool has_room = before == 0 || before + rows.size() <= most_instruction_rows;
         if (left_out > 0 || !has_room) {
             ++left_out;
             continue;
         }
-        std::ranges::move(rows, std::back_inserter(table.rows));
-        table.rows[first].cells[0].text = labels.at(names[i]);
+        for (TableRow& row : rows) {
+            const bool is_first = &row == &rows.front();
+            if (says_point)
+                row.cells.insert(row.cells.begin(), {is_first ? labels.at(names[i]) : ""});
+            table.grid.add(std::move(row));
+        }
     }
-    if (table.rows.empty()) return std::nullopt;
-    if (points.size() == 1) {
-        table.columns.erase(table.columns.begin());
-        for (TableRow& row : table.rows) row.cells.erase(row.cells.begin());
-    }
-    table.above.emplace_back("Each instruction, predicted:");
+    if (table.grid.rows().empty()) return std::nullopt;
     const auto note = [&](std::string text) {
         table.notes.push_back({TableNote::Rank::plain, std::move(text)});
     };

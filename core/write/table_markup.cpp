@@ -79,7 +79,7 @@ class MarkdownTables : public TableRenderer {
             is_begun_ = true;
         }
         if (!table.facts.empty()) out.put(markdown_text(table.facts), ".\n\n");
-        if (!table.columns.empty()) put_rows(out, table);
+        if (!table.grid.columns().empty()) put_rows(out, table);
         if (!table.notes.empty()) out.put('\n');
         for (const TableNote& note : table.notes)
             if (note.rank == TableNote::Rank::verdict)
@@ -92,14 +92,14 @@ class MarkdownTables : public TableRenderer {
     void put_rows(TextBuffer& out, const Table& table) {
         std::string heading = "|";
         std::string rule = "\n|";
-        for (const TableColumn& column : table.columns) {
+        for (const TableColumn& column : table.grid.columns()) {
             heading += ' ' + markdown_text(with_group(column)) + " |";
             rule += column.is_left_aligned ? " :-- |" : " --: |";
         }
         heading += rule + '\n';
         if (heading != heading_ || !table.facts.empty()) out.put(heading);
         heading_ = std::move(heading);
-        for (const TableRow& row : table.rows) {
+        for (const TableRow& row : table.grid.rows()) {
             out.put("| ", markdown_text(with_group(row)), " |");
             for (std::size_t k = 1; k < row.cells.size(); ++k)
                 out.put(" ", markdown_text(row.cells[k].text), " |");
@@ -116,7 +116,7 @@ class LatexTables : public TableRenderer {
     void put(TextBuffer& out, const Table& table) override {
         for (const std::string& line : table.above) put_comment(out, line);
         put_comment(out, table.facts);
-        if (!table.columns.empty()) put_rows(out, table);
+        if (!table.grid.columns().empty()) put_rows(out, table);
         for (const TableNote& note : table.notes) put_comment(out, note.text);
     }
 
@@ -154,15 +154,15 @@ class LatexTables : public TableRenderer {
     static void put_rows(TextBuffer& out, const Table& table) {
         out.put("\\begin{tabular}{");
         std::vector<std::string> heading;
-        for (const TableColumn& column : table.columns) {
+        for (const TableColumn& column : table.grid.columns()) {
             out.put(column.is_left_aligned ? 'l' : 'r');
             heading.push_back(one_line_heading(column));
         }
         out.put("}\n\\hline\n");
-        put_groups(out, table.columns);
+        put_groups(out, table.grid.columns());
         put_cells(out, heading);
         out.put("\\hline\n");
-        for (const TableRow& row : table.rows) {
+        for (const TableRow& row : table.grid.rows()) {
             std::vector<std::string> cells{with_group(row)};
             for (std::size_t k = 1; k < row.cells.size(); ++k) cells.push_back(row.cells[k].text);
             put_cells(out, cells);
@@ -186,13 +186,13 @@ std::string html_of(const Table& table) {
         html += "<caption>" + xml_text(line) + "</caption>\n";
     html += "<thead><tr>";
     const auto alignment = [&](std::size_t k) {
-        return table.columns[k].is_left_aligned ? " style=\"text-align:left\"" : "";
+        return table.grid.columns()[k].is_left_aligned ? " style=\"text-align:left\"" : "";
     };
-    for (std::size_t k = 0; k < table.columns.size(); ++k)
+    for (std::size_t k = 0; k < table.grid.columns().size(); ++k)
         html += fmt::format("<th scope=\"col\"{}>{}</th>", alignment(k),
-                            xml_text(with_group(table.columns[k])));
+                            xml_text(with_group(table.grid.columns()[k])));
     html += "</tr></thead>\n<tbody>\n";
-    for (const TableRow& row : table.rows) {
+    for (const TableRow& row : table.grid.rows()) {
         html += "<tr>";
         for (std::size_t k = 0; k < row.cells.size(); ++k)
             html += fmt::format("<td{}{}>{}</td>",

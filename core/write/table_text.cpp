@@ -43,7 +43,7 @@ class TextTables : public TableRenderer {
         if (!table.above.empty() && !heading_.empty()) out.put('\n');
         for (const std::string& line : table.above) out.put(prose(line));
         put_prose(out, table.facts, TableNote::Rank::aside);
-        if (!table.columns.empty()) put_grid(out, table);
+        if (!table.grid.columns().empty()) put_grid(out, table);
         if (!table.notes.empty()) out.put('\n');
         for (const TableNote& note : table.notes) put_prose(out, note.text, note.rank);
     }
@@ -62,40 +62,40 @@ class TextTables : public TableRenderer {
     }
 
     void put_grid(TextBuffer& out, const Table& table) {
-        const bool has_groups =
-            std::ranges::any_of(table.rows, [](const TableRow& row) { return !row.group.empty(); });
+        const bool has_groups = std::ranges::any_of(
+            table.grid.rows(), [](const TableRow& row) { return !row.group.empty(); });
         const std::vector<std::size_t> widths = widths_of(table, has_groups);
-        std::string heading = groups_line(table.columns, widths);
+        std::string heading = groups_line(table.grid.columns(), widths);
         for (std::size_t which = 0; which < TableColumn{}.heading.size(); ++which)
-            heading += heading_line(table.columns, widths, which);
+            heading += heading_line(table.grid.columns(), widths, which);
         if (heading != heading_ || !table.facts.empty()) {
             out.put('\n', heading);
         }
         heading_ = std::move(heading);
         std::string_view group;
-        for (const TableRow& row : table.rows) {
+        for (const TableRow& row : table.grid.rows()) {
             if (row.group != group && !row.group.empty()) {
                 out.put(row.group, '\n');
             }
             group = row.group;
-            put_row(out, table.columns, row, widths);
+            put_row(out, table.grid.columns(), row, widths);
         }
     }
 
     std::vector<std::size_t> widths_of(const Table& table, bool has_groups) const {
         std::vector<std::size_t> widths;
-        for (std::size_t k = 0; k < table.columns.size(); ++k) {
+        for (std::size_t k = 0; k < table.grid.columns().size(); ++k) {
             std::size_t width = 0;
-            for (const std::string& line : table.columns[k].heading)
+            for (const std::string& line : table.grid.columns()[k].heading)
                 width = std::max(width, terminal_columns(line));
-            for (const TableRow& row : table.rows) {
+            for (const TableRow& row : table.grid.rows()) {
                 const std::size_t indent = k == 0 && !row.group.empty() ? indent_columns : 0;
                 width = std::max(width, indent + terminal_columns(row.cells[k].text));
                 if (k == 0 && has_groups) width = std::max(width, row.group.size());
             }
             widths.push_back(width);
         }
-        widen_for_groups(table.columns, widths);
+        widen_for_groups(table.grid.columns(), widths);
         return widths;
     }
 
