@@ -260,14 +260,22 @@ ExitCode run_explain(const CLI::App& app, const ExplainCommand& command,
     const std::vector<OutputTarget> targets = command.output.targets();
     for (const OutputTarget& target : targets) refuse_format(*target.format);
     TextOutputs outputs(targets, command.output);
-    StatusLine counting(wants_progress(command.output), [](double seconds) {
-        return fmt::format("counting the launch's warps, {:.0f} s", seconds);
-    });
-    const DrawnWarps drawn =
-        command.pattern == formula_word  ? explain_formula(app, command, machine, warp)
-        : command.pattern == warps_word  ? explain_line_of_file(app, command, machine)
-        : command.pattern == kernel_word ? explain_kernel(app, command, machine)
-                                         : explain_pattern(app, command, machine, warp);
+    const bool of_kernel = command.pattern == kernel_word;
+    StatusLine counting(
+        wants_progress(command.output),
+        [of_kernel](double seconds) {
+            return of_kernel ? progress_of_work(seconds)
+                             : fmt::format("counting the launch's warps, {:.0f} s", seconds);
+        },
+        of_kernel ? StatusLine::Place::anywhere : StatusLine::Place::terminal);
+    DrawnWarps drawn;
+    if (of_kernel)
+        do_within(command.kernel.limits.limits(),
+                  [&](LimitsHeld&) { drawn = explain_kernel(app, command, machine); });
+    else
+        drawn = command.pattern == formula_word ? explain_formula(app, command, machine, warp)
+                : command.pattern == warps_word ? explain_line_of_file(app, command, machine)
+                                                : explain_pattern(app, command, machine, warp);
     counting.stop();
     ResultHead head = head_of(invocation.argv);  // once: every output has the same time
     head.machine = describe_machines({machine});

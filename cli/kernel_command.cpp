@@ -161,10 +161,12 @@ ResultHead head_of_kernel(const KernelCommand& command, const Invocation& invoca
 class LaunchProgress {
  public:
     explicit LaunchProgress(const OutputOptions& output)
-        : status_(wants_progress(output), [this](double seconds) {
-              return all_ > 1 ? progress_text(done_, all_, seconds)
-                              : fmt::format("predicting the launch, {:.0f} s", seconds);
-          }) {}
+        : status_(
+              wants_progress(output),
+              [this](double seconds) {
+                  return all_ > 1 ? progress_text(done_, all_, seconds) : progress_of_work(seconds);
+              },
+              StatusLine::Place::anywhere) {}
     void expect(std::uint64_t launches) {
         status_.set_aside([&] { all_ = launches; });
     }
@@ -187,9 +189,11 @@ class KernelRun {
  public:
     // `costliest`: gets the costliest line of each point.
     KernelRun(const KernelCommand& command, std::string_view bytes, ResultSink& sink,
-              LaunchProgress& progress, BestSink::Lines& costliest, OutputFile* addresses)
+              LimitsHeld& limits, LaunchProgress& progress, BestSink::Lines& costliest,
+              OutputFile* addresses)
         : command_(command),
           sink_(sink),
+          limits_(limits),
           progress_(progress),
           costliest_(costliest),
           addresses_(addresses),
@@ -200,6 +204,7 @@ class KernelRun {
         options_.threads = thread_count();
     }
 
+    // What ends it after some launches have answered is thrown by rethrow_failure().
     ResultTail run(const std::vector<Machine>& machines,
                    const std::vector<LaunchedKernel>& kernels) {
         const std::uint64_t launches = machines.size() * launches_of(kernels);
@@ -210,8 +215,15 @@ class KernelRun {
             for (const Machine& machine : machines) run(machine, machines.size() > 1, kernels);
         } catch (const Stopped&) {
             tail_.status = Status::interrupted;
+        } catch (...) {
+            if (!limits_.has_answered()) throw;
+            failure_ = std::current_exception();
+            tail_.status = Status::partial;
         }
         return std::move(tail_);
+    }
+    void rethrow_failure() const {
+        if (failure_) std::rethrow_exception(failure_);
     }
 
  private:
@@ -248,6 +260,7 @@ class KernelRun {
         progress_.launch([&] {
             for (const Point& point : result.points) sink_.point(point);
         });
+        limits_.answered();
         if (!result.points.front().failure.empty()) tail_.status = Status::partial;
         if (addresses_) save(*addresses_, result);
         std::ranges::move(result.findings, std::back_inserter(tail_.findings));
@@ -259,19 +272,22 @@ class KernelRun {
 
     const KernelCommand& command_;
     ResultSink& sink_;
+    LimitsHeld& limits_;
     LaunchProgress& progress_;
     BestSink::Lines& costliest_;
     OutputFile* addresses_;
     std::string_view bytes_;  // of the kernel's file
     PredictionOptions options_;
     ResultTail tail_;
+    std::exception_ptr failure_;
     bool is_one_ = true;
 };
 
-ExitCode run_kernel_command(const KernelCommand& command, const Invocation& invocation) {
+ExitCode run_within(LimitsHeld& limits, const KernelCommand& command,
+                    const Invocation& invocation) {
     const std::vector<Machine> machines = machines_of(command);
-    const std::string bytes = read_ptx_source(command.kernel.file);
     LaunchProgress progress(command.output);
+    const std::string bytes = read_ptx_source(command.kernel.file);
     if (command.list) return print_list(command, bytes, machines.front());
     const std::vector<LaunchedKernel> kernels = launched_kernels(command, bytes, machines.front());
     std::optional<OutputFile> addresses;
@@ -295,14 +311,24 @@ ExitCode run_kernel_command(const KernelCommand& command, const Invocation& invo
     Viewed viewed(outputs, view);
     BudgetedRun budgeted(command.budgets, viewed.sink());
     ResultSink& sink = budgeted.sink();
-    KernelRun run(command, bytes, sink, progress, costliest, addresses ? &*addresses : nullptr);
+    KernelRun run(command, bytes, sink, limits, progress, costliest,
+                  addresses ? &*addresses : nullptr);
     sink.begin(head_of_kernel(command, invocation, machines, kernels));
     const ResultTail tail = run.run(machines, kernels);
     progress.stop();
     sink.finish(tail);
     if (tail.status == Status::interrupted) throw Stopped{};
+    run.rethrow_failure();
     const bool has_answer = viewed.found_best() || tail.status == Status::partial;
     return budgeted.judged(has_answer ? exit_code_of(tail.status) : ExitCode::environment);
+}
+
+ExitCode run_kernel_command(const KernelCommand& command, const Invocation& invocation) {
+    ExitCode code = ExitCode::done;
+    const WorkLimits limits =
+        command.all ? command.kernel.limits.limits(0) : command.kernel.limits.limits();
+    do_within(limits, [&](LimitsHeld& held) { code = run_within(held, command, invocation); });
+    return code;
 }
 
 }  // namespace

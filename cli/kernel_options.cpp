@@ -77,6 +77,7 @@ void KernelOptions::add_to(CLI::App& command) {
                  "LIST");
     add_repeated(command, "-I", includes, "A folder of headers, for nvcc", "FOLDER");
     add_repeated(command, "-D", defines, "A macro, for nvcc", "NAME[=VALUE]");
+    limits.add_to(command);
 }
 
 KernelFile::KernelFile(const KernelOptions& options, std::string_view bytes, const Machine& machine)

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/limited_work.h"
 #include "cli/ptx_source.h"
 #include "core/kernel/kernel_launches.h"
 #include "core/machine/machine.h"
@@ -19,6 +20,7 @@ struct KernelOptions {
     std::vector<std::string> nvcc_args;
     std::vector<std::string> includes;
     std::vector<std::string> defines;
+    LimitOptions limits;
 
     // All but FILE.
     void add_to(CLI::App& command);

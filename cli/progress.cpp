@@ -30,9 +30,11 @@ bool has_terminal() {
 
 }  // namespace
 
-StatusLine::StatusLine(bool is_wanted, Text text)
-    : text_(std::move(text)), start_(std::chrono::steady_clock::now()) {
-    if (!is_wanted || !has_terminal()) return;
+StatusLine::StatusLine(bool is_wanted, Text text, Place place)
+    : text_(std::move(text)),
+      on_terminal_(has_terminal()),
+      start_(std::chrono::steady_clock::now()) {
+    if (!is_wanted || (!on_terminal_ && place == Place::terminal)) return;
     const SignalsHeld held;  // the thread that begins here gets no signals
     try {
         thread_ = std::thread([this] { show_until_stopped(); });
@@ -45,15 +47,22 @@ void StatusLine::show_until_stopped() {
     const auto has_stopped = [this] { return has_stopped_; };
     changed_.wait_for(lock, silence, has_stopped);
     while (!has_stopped_) {
-        const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start_;
-        show_status(text_(taken.count()));
-        changed_.wait_for(lock, between, has_stopped);
+        const auto taken = std::chrono::steady_clock::now() - start_;
+        const std::string text = text_(std::chrono::duration<double>(taken).count());
+        if (on_terminal_)
+            show_status(text);
+        else
+            print_err(fmt::format("coalprof: {}\n", text));
+        if (on_terminal_)
+            changed_.wait_for(lock, between, has_stopped);
+        else
+            changed_.wait_for(lock, taken, has_stopped);
     }
 }
 
 void StatusLine::set_aside(const std::function<void()>& work) {
     const std::lock_guard lock(mutex_);
-    if (thread_.joinable()) show_status({});
+    if (thread_.joinable() && on_terminal_) show_status({});
     work();
 }
 
@@ -65,7 +74,7 @@ void StatusLine::stop() {
     }
     changed_.notify_all();
     thread_.join();
-    show_status({});
+    if (on_terminal_) show_status({});
 }
 
 bool wants_progress(const OutputOptions& options) { return !options.quiet && !options.no_progress; }

@@ -1,5 +1,5 @@
 // The progress of a run: a status line on a terminal, shown from its second second on and removed
-// when it ends.
+// when it ends. In files and pipes there may be lines after 1, 2, 4, ... seconds.
 #pragma once
 
 #include <chrono>
@@ -19,8 +19,9 @@ namespace coalprof {
 class StatusLine {
  public:
     using Text = std::function<std::string(double seconds)>;
-    // Shows nothing unless `is_wanted` and standard error is a terminal.
-    StatusLine(bool is_wanted, Text text);
+    enum class Place : std::uint8_t { terminal, anywhere };
+    // Shows nothing unless `is_wanted`.
+    StatusLine(bool is_wanted, Text text, Place place = Place::terminal);
     ~StatusLine() { stop(); }
     StatusLine(const StatusLine&) = delete;
     StatusLine& operator=(const StatusLine&) = delete;
@@ -32,6 +33,7 @@ class StatusLine {
     void show_until_stopped();
 
     Text text_;
+    bool on_terminal_;
     std::chrono::steady_clock::time_point start_;
     std::mutex mutex_;  // also guards the text
     bool has_stopped_ = false;

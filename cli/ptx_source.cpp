@@ -12,6 +12,7 @@
 
 #include "cli/child_program.h"
 #include "core/runtime/signal.h"
+#include "core/runtime/work_limits.h"
 #include "core/text/byte_source.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
@@ -99,6 +100,7 @@ std::string compiled(const PtxSource& source) {
     words.insert(words.end(), {"-o", result});
     if (source.file == "-") words.insert(words.end(), {"-x", "cu"});
     words.push_back(source.file);
+    const CountedWork compiling("compiling " + source.file);
     if (run_program(words, {}) != 0)
         throw UsageError(
             fmt::format("{} does not compile; what nvcc says is above", shown(source.file)));

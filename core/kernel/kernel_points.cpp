@@ -16,6 +16,7 @@
 #include "core/kernel/kernel_findings.h"
 #include "core/lines/line_findings.h"
 #include "core/lines/line_points.h"
+#include "core/runtime/work_limits.h"
 #include "core/sim/kernel_time.h"
 #include "core/text/describe.h"
 #include "core/text/name_list.h"
@@ -350,6 +351,7 @@ KernelResult predict_kernel(const Code& code, const KernelLaunch& launch, Launch
     const bool finds_size = code.uses_dynamic_shared && launch.dynamic_shared_bytes == 0;
     KernelLaunch executed = launch;
     if (finds_size) executed.dynamic_shared_bytes = most_dynamic_shared(code, machine);
+    const CountedWork executing("executing " + short_kernel_name(code.kernel));
     const Execution execution =
         execute(code, executed, memory, options.limits, options.threads, [&]() -> AccessSink& {
             return sinks.emplace_back(machine, code, samples, launch, at_once);

@@ -14,6 +14,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "core/runtime/work_limits.h"
+
 namespace coalprof {
 
 namespace {
@@ -74,6 +76,11 @@ void stop_on_signals() {
 }
 
 int stop_signal() { return caught; }
+
+void stop_if_asked() {
+    if (stop_signal() != 0) throw Stopped{};
+    require_time_left();
+}
 
 SignalsHeld::SignalsHeld() {
     sigset_t all;

@@ -18,9 +18,9 @@ int stop_signal();
 
 // Thrown where work ends because of the signal; not an Error, as nothing is wrong.
 struct Stopped {};
-inline void stop_if_asked() {
-    if (stop_signal() != 0) throw Stopped{};
-}
+// Throws Stopped where a signal asked for the end, LimitReached past the limit of time
+// (core/runtime/work_limits.h).
+void stop_if_asked();
 
 // Signals of every kind wait while this lives. A thread that is started in that time gets none,
 // ever: they go to the thread that reads, waits and writes, whose system calls have to return.

@@ -142,14 +142,13 @@ std::string without_commands(std::string_view text) {
     return safe;
 }
 
-namespace {
-
-// "5 s", "3 min", "2 h": smaller differences do not matter.
 std::string rounded_time(double seconds) {
     if (seconds < 99.5) return fmt::format("{:.0f} s", std::ceil(seconds));
     if (seconds < 99.5 * 60) return fmt::format("{:.0f} min", seconds / 60);
     return fmt::format("{:.0f} h", seconds / 3600);
 }
+
+namespace {
 
 // Three digits: 0.0213, 4.15, 1230
 std::string rate_text(double rate) {
@@ -158,8 +157,9 @@ std::string rate_text(double rate) {
 
 }  // namespace
 
-std::string progress_text(std::uint64_t done, std::optional<std::uint64_t> all, double seconds) {
-    std::string text = all ? fmt::format("{} of {} points", done, *all)
+std::string progress_text(std::uint64_t done, std::optional<std::uint64_t> all, double seconds,
+                          std::string_view what) {
+    std::string text = all ? fmt::format("{} of {} {}", done, *all, what)
                            : fmt::format("{} point{}", done, done == 1 ? "" : "s");
     if (done == 0 || !(seconds > 0)) return text + fmt::format(", {}", rounded_time(seconds));
     const double rate = static_cast<double>(done) / seconds;

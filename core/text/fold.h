@@ -38,6 +38,10 @@ std::string without_commands(std::string_view text);
 // The progress of a run, in a line of text.
 
 // "12 of 33 points, 4.1 a second, 5 s left". `all`: none if not known.
-std::string progress_text(std::uint64_t done, std::optional<std::uint64_t> all, double seconds);
+std::string progress_text(std::uint64_t done, std::optional<std::uint64_t> all, double seconds,
+                          std::string_view what = "points");
+
+// "5 s", "3 min", "2 h": smaller differences do not matter.
+std::string rounded_time(double seconds);
 
 }  // namespace coalprof

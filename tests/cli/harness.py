@@ -63,7 +63,11 @@ class Ran:
 def environment(**changes):
     """The surroundings of a run. A change to None takes the variable away."""
     wanted = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": "/nonexistent",
-              "LC_ALL": "C.UTF-8", "TERM": "xterm", "CUDA_VISIBLE_DEVICES": "-1"}
+              "LC_ALL": "C.UTF-8", "TERM": "xterm", "CUDA_VISIBLE_DEVICES": "-1",
+              # Slow machines answer as fast ones do.
+              "COALPROF_NO_PROGRESS": "1", "COALPROF_TIME_LIMIT": "0"}
+    if IS_SANITIZED:
+        wanted["COALPROF_MEMORY_LIMIT"] = "0"
     for passed_on in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS"):
         if passed_on in os.environ:
             wanted[passed_on] = os.environ[passed_on]

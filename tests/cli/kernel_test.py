@@ -71,6 +71,28 @@ class Kernel(Case):
         self.assertTrue(all(line["parameters"]["line"].startswith("kernels.cu:") for line in lines))
         self.assertEqual(document["sweep"]["pattern"], "kernel")
 
+    # A branch to itself.
+    ENDLESS = (".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n"
+               "AGAIN:\nbra AGAIN;\n}\n")
+    FOR_EVER = ("--grid", "1", "--block", "32", "--max-steps", "9000000000000000")
+
+    def test_gives_up_after_a_time_and_says_what_allows_more(self):
+        ran = self.refuse("kernel", "-", *self.FOR_EVER, "--time-limit", "1", stdin=self.ENDLESS)
+        self.assertIn("--time-limit", ran.err_text)
+
+    @unittest.skipIf(harness.IS_SANITIZED, "sanitizers need memory of their own")
+    def test_gives_up_past_a_size_of_memory_and_says_what_allows_more(self):
+        with tempfile.NamedTemporaryFile() as file:
+            file.truncate(1 << 29)  # zeros, which take no place on the disk
+            ran = self.refuse("kernel", "-", *LAUNCH, "--arg", f"col=@{file.name}", "--memory-limit", "64MiB",
+                              stdin=GATHER)
+        self.assertIn("--memory-limit", ran.err_text)
+
+    def test_says_how_far_it_is_where_there_is_no_terminal(self):
+        ran = self.refuse("kernel", "-", *self.FOR_EVER, "--time-limit", "2", stdin=self.ENDLESS,
+                          env=harness.environment(COALPROF_NO_PROGRESS=None))
+        self.assertRegex(ran.err_text.splitlines()[0], r"^coalprof: executing k, \d+ s$")
+
     def test_blocks_that_leave_at_once_take_hardly_any_time(self):
         # Blocks load 1,000 times, of which traces hold a part.
         text = (".version 8.0\n.target sm_90\n.address_size 64\n"

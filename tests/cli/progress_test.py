@@ -19,7 +19,7 @@ class Watched:
         self.reader, writer = pty.openpty() if terminal else os.pipe()
         self.process = subprocess.Popen(
             [harness.PROGRAM, *command, *options], stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL, stderr=writer, env=environment(**changes))
+            stdout=subprocess.DEVNULL, stderr=writer, env=environment(**{"COALPROF_NO_PROGRESS": None, **changes}))
         os.close(writer)
         self.seen = b""
         self.process.stdin.write(LINE)

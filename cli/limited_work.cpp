@@ -1,0 +1,84 @@
+#include "cli/limited_work.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <new>
+
+#include "cli/parse.h"
+#include "core/text/describe.h"
+#include "core/text/error.h"
+#include "core/text/fold.h"
+#include "core/text/units.h"
+
+namespace coalprof {
+namespace {
+
+// "while 12 of 4096 blocks were executed"; empty: nothing was counted.
+std::string text_of(const WorkState& state) {
+    if (state.what.empty()) return {};
+    return state.all == 0
+               ? fmt::format(" while {}", printable(state.what))
+               : fmt::format(" with {} of {} {}", state.done, state.all, printable(state.what));
+}
+
+Error out_of_time(const WorkLimits& limits, const WorkState& state, ExitCode code) {
+    std::string sentence =
+        fmt::format("there is no answer after {}{}", rounded_time(limits.seconds), text_of(state));
+    double needed = 10 * limits.seconds;
+    if (state.done != 0 && state.all > state.done) {
+        needed = state.seconds * static_cast<double>(state.all) / static_cast<double>(state.done);
+        sentence += fmt::format("; all of them take about {}", rounded_time(needed));
+        needed = 2 * (limits.seconds + needed);
+    }
+    return Error(fmt::format("{}. --time-limit {:.0f} allows {}, 0 any time", sentence,
+                             std::ceil(needed), rounded_time(needed)),
+                 code);
+}
+
+Error out_of_memory(const WorkLimits& limits, ExitCode code) {
+    return Error(fmt::format("there is no answer within {} of memory. --memory-limit {}MiB allows "
+                             "more, 0 as much as there is",
+                             size_text(limits.bytes), limits.bytes >> 18),
+                 code);
+}
+
+}  // namespace
+
+void LimitOptions::add_to(CLI::App& command) {
+    add_value(command, "--time-limit", seconds,
+              "Seconds until a launch without an answer is given up (default 30; 0: never)", "N");
+    add_value(command, "--memory-limit", memory,
+              "Memory that may be used, also by compilers (default 1GiB; 0: all there is)",
+              "BYTES");
+}
+
+WorkLimits LimitOptions::limits(double usual_seconds) const {
+    return {.seconds = seconds.empty()
+                           ? usual_seconds
+                           : static_cast<double>(parse_integer(seconds, "--time-limit")),
+            .bytes = memory == "0" ? 0 : parse_size_bytes(memory, "--memory-limit")};
+}
+
+std::string progress_of_work(double seconds) {
+    const WorkState state = work_state();
+    return state.all == 0
+               ? fmt::format("{}, {:.0f} s", state.what.empty() ? "working" : printable(state.what),
+                             seconds)
+               : progress_text(state.done, state.all, state.seconds, printable(state.what));
+}
+
+void do_within(const WorkLimits& limits, const std::function<void(LimitsHeld&)>& work) {
+    LimitsHeld held(limits);
+    const auto code = [&] { return held.has_answered() ? ExitCode::partial : ExitCode::usage; };
+    try {
+        work(held);
+    } catch (const LimitReached& reached) {
+        throw out_of_time(limits, reached.state, code());
+    } catch (const std::bad_alloc&) {
+        if (limits.bytes == 0) throw;
+        throw out_of_memory(limits, code());
+    }
+}
+
+}  // namespace coalprof
