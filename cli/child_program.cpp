@@ -19,10 +19,12 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <sstream>
 #include <string_view>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "cli/print.h"
 #include "core/runtime/signal.h"
@@ -59,13 +61,14 @@ std::vector<char*> pointers_into(std::vector<std::string>& texts) {
 // Restores the default action of signals that we ignore or catch.
 class SpawnAttributes {
  public:
-    SpawnAttributes() {
+    explicit SpawnAttributes(bool has_own_group) {
         ::posix_spawnattr_init(&attributes_);
         sigset_t defaults;
         ::sigemptyset(&defaults);
         for (const int signal : {SIGPIPE, SIGXFSZ}) ::sigaddset(&defaults, signal);
         ::posix_spawnattr_setsigdefault(&attributes_, &defaults);
-        ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF);
+        const int group = has_own_group ? POSIX_SPAWN_SETPGROUP : 0;
+        ::posix_spawnattr_setflags(&attributes_, static_cast<short>(POSIX_SPAWN_SETSIGDEF | group));
     }
     ~SpawnAttributes() { ::posix_spawnattr_destroy(&attributes_); }
     SpawnAttributes(const SpawnAttributes&) = delete;
@@ -76,14 +79,12 @@ class SpawnAttributes {
     posix_spawnattr_t attributes_;
 };
 
-// Sends its standard output to a file.
 class SpawnActions {
  public:
-    explicit SpawnActions(const std::string& output) {
+    explicit SpawnActions(const ToolStreams& streams) {
         ::posix_spawn_file_actions_init(&actions_);
-        if (!output.empty())
-            ::posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, output.c_str(),
-                                               O_WRONLY | O_CREAT | O_TRUNC, 0600);
+        send(STDOUT_FILENO, streams.output);
+        send(STDERR_FILENO, streams.messages);
     }
     ~SpawnActions() { ::posix_spawn_file_actions_destroy(&actions_); }
     SpawnActions(const SpawnActions&) = delete;
@@ -91,6 +92,12 @@ class SpawnActions {
     const posix_spawn_file_actions_t* get() const { return &actions_; }
 
  private:
+    void send(int stream, const std::string& file) {
+        if (!file.empty())
+            ::posix_spawn_file_actions_addopen(&actions_, stream, file.c_str(),
+                                               O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    }
+
     posix_spawn_file_actions_t actions_;
 };
 
@@ -102,18 +109,37 @@ int code_of(int status) {
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+// Its exit code once it has ended.
+std::optional<int> code_if_ended(pid_t child) {
+    int status = 0;
+    const pid_t ended = ::waitpid(child, &status, WNOHANG);
+    if (ended == child) return code_of(status);
+    if (ended < 0 && errno != EINTR) return 127;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    return std::nullopt;
+}
+
 int wait_for(pid_t child) {
     bool was_told = false;
     for (;;) {
-        int status = 0;
-        const pid_t ended = ::waitpid(child, &status, WNOHANG);
-        if (ended == child) return code_of(status);
-        if (ended < 0 && errno != EINTR) return 127;
-        if (const int signal = stop_signal(); signal != 0 && !was_told) {
-            was_told = true;
-            if (!terminal_tells_everyone(signal)) ::kill(child, signal);
+        if (const auto code = code_if_ended(child)) return *code;
+        const int signal = stop_signal();
+        if (signal == 0 || std::exchange(was_told, true)) continue;
+        if (!terminal_tells_everyone(signal)) ::kill(child, signal);
+    }
+}
+
+// Compilers are scripts of programs: the group of all of them ends with our work.
+int wait_for_group(pid_t leader) {
+    try {
+        for (;;) {
+            if (const auto code = code_if_ended(leader)) return *code;
+            stop_if_asked();
         }
-        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    } catch (...) {
+        ::kill(-leader, SIGKILL);
+        ::waitpid(leader, nullptr, 0);
+        throw;
     }
 }
 
@@ -130,22 +156,34 @@ std::string path_of_program(const std::string& word) {
     return word;
 }
 
-int run_program(const std::vector<std::string>& words, const Variables& added,
-                const std::string& output) {
-    std::vector<std::string> arguments = words;
+namespace {
+
+int run_and_wait(std::vector<std::string> words, const Variables& added,
+                 const SpawnAttributes& attributes, const SpawnActions& actions,
+                 int (*wait)(pid_t)) {
     std::vector<std::string> environment = environment_with(added);
-    const SpawnAttributes attributes;
-    const SpawnActions actions(output);
     // The system keeps no exit code where the parent process has it ignored.
     std::signal(SIGCHLD, SIG_DFL);
     pid_t child = 0;
     const int error =
         ::posix_spawnp(&child, words.front().c_str(), actions.get(), attributes.get(),
-                       pointers_into(arguments).data(), pointers_into(environment).data());
-    if (error == 0) return wait_for(child);
+                       pointers_into(words).data(), pointers_into(environment).data());
+    if (error == 0) return wait(child);
     print_err(
         fmt::format("coalprof: cannot start {}: {}\n", shown(words.front()), text_of_errno(error)));
     return error == ENOENT ? 127 : 126;
+}
+
+}  // namespace
+
+int run_program(const std::vector<std::string>& words, const Variables& added) {
+    return run_and_wait(words, added, SpawnAttributes(false), SpawnActions({}), wait_for);
+}
+
+int run_tool(const std::vector<std::string>& words, const WorkFolder& folder,
+             const ToolStreams& streams) {
+    return run_and_wait(words, {{"TMPDIR", folder.path()}}, SpawnAttributes(true),
+                        SpawnActions(streams), wait_for_group);
 }
 
 namespace {
@@ -157,6 +195,10 @@ std::vector<std::string> temporary_places() {
         all.push_back(std::filesystem::absolute(named, ignored).string());
     for (const char* usual : {"/tmp", "/var/tmp", "/dev/shm"}) all.emplace_back(usual);
     std::erase(all, "");
+    // Compilers give the names of their temporary files to a shell.
+    std::erase_if(all, [](const std::string& place) {
+        return shell_word(place) != place || place.find(',') != place.npos;
+    });
     return all;
 }
 

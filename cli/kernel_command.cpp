@@ -204,7 +204,7 @@ class KernelRun {
         options_.threads = thread_count();
     }
 
-    // What ends it after some launches have answered is thrown by rethrow_failure().
+    // What goes wrong after some launches have answered is thrown by rethrow_failure().
     ResultTail run(const std::vector<Machine>& machines,
                    const std::vector<LaunchedKernel>& kernels) {
         const std::uint64_t launches = machines.size() * launches_of(kernels);
@@ -262,7 +262,11 @@ class KernelRun {
         });
         limits_.answered();
         if (!result.points.front().failure.empty()) tail_.status = Status::partial;
-        if (addresses_) save(*addresses_, result);
+        try {
+            if (addresses_) save(*addresses_, result);
+        } catch (const Error&) {  // the result comes first
+            failure_ = std::current_exception();
+        }
         std::ranges::move(result.findings, std::back_inserter(tail_.findings));
         for (Warning& one : result.warnings)
             if (one.code != bounds_code ||
@@ -339,8 +343,8 @@ void add_kernel_command(CLI::App& app, Invocation& invocation) {
         "A kernel of your own (.cu, .ptx or a program), predicted by line without a GPU",
         run_kernel_command);
     sub->add_option("FILE", command->kernel.file,
-                    "CUDA source, PTX, or a program, library or object that holds PTX; - reads PTX "
-                    "from standard input")
+                    "CUDA source, PTX, or a program, library or object that holds PTX; - reads "
+                    "PTX or CUDA source from standard input")
         ->required();
     sub->add_option(
         "NAME", command->names,

@@ -21,15 +21,18 @@
 namespace coalprof {
 namespace {
 
-PtxSource ptx_source(const KernelOptions& options, std::string_view bytes, const Machine& machine) {
+CudaSource cuda_source(const KernelOptions& options, std::string_view bytes,
+                       const Machine& machine) {
     const auto own =
         static_cast<std::uint32_t>(machine.rules->cc.major * 10 + machine.rules->cc.minor);
     // The oldest GPU that nvcc 13 compiles for is 7.5. Code for older ones asks for the same
     // addresses.
-    PtxSource source{
-        .file = options.file, .bytes = bytes, .nvcc_args = {}, .architecture = std::max(75u, own)};
-    for (const std::string& one : options.includes) source.nvcc_args.push_back("-I" + one);
-    for (const std::string& one : options.defines) source.nvcc_args.push_back("-D" + one);
+    CudaSource source{.file = options.file,
+                      .bytes = bytes,
+                      .includes = options.includes,
+                      .defines = options.defines,
+                      .nvcc_args = {},
+                      .architecture = std::max(75u, own)};
     for (const std::string& one : options.nvcc_args)
         for (const std::string& word : split_list(one, "--nvcc-args"))
             source.nvcc_args.push_back(word);
@@ -82,9 +85,11 @@ void KernelOptions::add_to(CLI::App& command) {
 
 KernelFile::KernelFile(const KernelOptions& options, std::string_view bytes, const Machine& machine)
     : options_(options) {
-    texts_ = ptx_texts_of(ptx_source(options, bytes, machine));
+    texts_ = ptx_texts_of(cuda_source(options, bytes, machine));
     for (const std::string_view text : texts_.texts)
         modules_.push_back(read_module(text, options.file));
+    for (PtxModule& module : modules_)
+        for (auto& [number, file] : module.files) file = texts_.names.original(file);
 }
 
 std::string KernelFile::names() const {

@@ -1,18 +1,17 @@
 #include "cli/ptx_source.h"
 
 #include <fmt/format.h>
-#include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <optional>
+#include <span>
 #include <sstream>
+#include <system_error>
 
 #include "cli/child_program.h"
 #include "core/runtime/signal.h"
-#include "core/runtime/work_limits.h"
 #include "core/text/byte_source.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
@@ -38,7 +37,7 @@ bool is_ptx(std::string_view text) {
 }
 bool is_binary(std::string_view bytes) { return bytes.substr(0, 4096).find('\0') != bytes.npos; }
 
-std::vector<std::string> texts_in_binary(std::string_view bytes, const PtxSource& source) {
+std::vector<std::string> texts_in_binary(std::string_view bytes, const CudaSource& source) {
 #ifdef COALPROF_HAS_CUDA
     constexpr std::uint32_t fat_binary_magic = 0xba55ed50;
     std::vector<std::string> texts;
@@ -72,41 +71,6 @@ std::vector<std::string> texts_in_binary(std::string_view bytes, const PtxSource
 #endif
 }
 
-std::string nvcc_path() {
-    std::vector<std::string> places;
-    for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
-        if (const char* home = ::getenv(variable))
-            places.push_back(std::string(home) + "/bin/nvcc");
-    places.push_back(path_of_program("nvcc"));
-    places.emplace_back("/usr/local/cuda/bin/nvcc");
-    for (const std::string& place : places)
-        if (place.find('/') != place.npos && ::access(place.c_str(), X_OK) == 0) return place;
-    return {};
-}
-
-std::string compiled(const PtxSource& source) {
-    const std::string nvcc = nvcc_path();
-    if (nvcc.empty())
-        throw Error(
-            fmt::format("cannot compile {}: there is no nvcc on the PATH, in CUDA_HOME or in "
-                        "/usr/local/cuda. Where there is one, nvcc -ptx -lineinfo makes PTX, "
-                        "which needs no CUDA here",
-                        shown(source.file)));
-    const WorkFolder folder;
-    const std::string result = folder.path() + "/kernels.ptx";
-    std::vector<std::string> words{nvcc, "-ptx", "-lineinfo",
-                                   fmt::format("-arch=sm_{}", source.architecture)};
-    words.insert(words.end(), source.nvcc_args.begin(), source.nvcc_args.end());
-    words.insert(words.end(), {"-o", result});
-    if (source.file == "-") words.insert(words.end(), {"-x", "cu"});
-    words.push_back(source.file);
-    const CountedWork compiling("compiling " + source.file);
-    if (run_program(words, {}) != 0)
-        throw UsageError(
-            fmt::format("{} does not compile; what nvcc says is above", shown(source.file)));
-    return read_ptx_source(result);
-}
-
 }  // namespace
 
 std::string read_ptx_source(const std::string& file) {
@@ -119,10 +83,13 @@ std::string read_ptx_source(const std::string& file) {
     return std::move(*bytes);
 }
 
-PtxTexts ptx_texts_of(const PtxSource& source) {
+PtxTexts ptx_texts_of(const CudaSource& source) {
     const std::string_view bytes = source.bytes;
-    if (is_ptx(bytes) && !is_binary(bytes)) return {.made = {}, .texts = {bytes}, .cuda = {}};
     PtxTexts all;
+    if (is_ptx(bytes) && !is_binary(bytes)) {
+        all.texts = {bytes};
+        return all;
+    }
     if (is_binary(bytes)) {
         all.made = texts_in_binary(bytes, source);
         all.texts.assign(all.made.begin(), all.made.end());
@@ -132,10 +99,9 @@ PtxTexts ptx_texts_of(const PtxSource& source) {
         throw UsageError(
             fmt::format("{}: it is neither PTX nor CUDA source with a __global__ function",
                         shown(source.file)));
-    if (source.file == "-")
-        throw UsageError("-: CUDA source is compiled from a file",
-                         "save it as FILE.cu; PTX may come from standard input");
-    all.made.push_back(compiled(source));
+    CompiledCuda compiled = compile_cuda(source);
+    all.made.push_back(std::move(compiled.ptx));
+    all.names = std::move(compiled.names);
     all.texts.emplace_back(all.made.front());
     all.cuda = bytes;
     return all;
@@ -152,10 +118,12 @@ std::string resources_of(const std::string& path) {
             "cannot read a cubin: cuobjdump is not on the PATH (it comes with the CUDA toolkit)");
     const WorkFolder folder;
     const std::string output = folder.path() + "/resources.txt";
-    // A name that begins with a dash would be taken for an option.
-    const std::string safe = path.starts_with('-') ? "./" + path : path;
-    const int code = run_program({tool, "--dump-resource-usage", safe}, {}, output);
-    stop_if_asked();
+    // No name that the tool may take for an option or give to a shell.
+    const std::string safe = folder.path() + "/kernels.cubin";
+    std::error_code ignored;  // the tool does not find it then
+    std::filesystem::create_symlink(std::filesystem::absolute(path, ignored), safe, ignored);
+    const int code =
+        run_tool({tool, "--dump-resource-usage", safe}, folder, {.output = output, .messages = {}});
     if (code != 0)
         throw Error(fmt::format("cuobjdump could not read {}", shown(path)), ExitCode::usage);
     // Kernels of 200 bytes each: 80,000 of them. Longer output is no list of kernels.

@@ -7,31 +7,24 @@
 #include <string_view>
 #include <vector>
 
-#include "core/machine/machine.h"
+#include "cli/nvcc.h"
 
 namespace coalprof {
-
-struct PtxSource {
-    std::string file;                    // "-": standard input
-    std::string_view bytes;              // that it holds
-    std::vector<std::string> nvcc_args;  // for CUDA source
-    std::uint32_t architecture = 90;     // 90 is compute capability 9.0
-};
 
 struct PtxTexts {
     std::vector<std::string> made;        // texts that were unpacked or compiled
     std::vector<std::string_view> texts;  // in `made` or the file; one for each part of a program
     std::string cuda;                     // the CUDA source they were compiled from; empty: none
+    StandIns names;                       // of files in the texts
 };
 
 // The bytes of the file. Throws UsageError, Stopped.
 std::string read_ptx_source(const std::string& file);
 // Throws Error: UsageError where there is no PTX in it, ExitCode::environment where nvcc is needed
 // and missing.
-PtxTexts ptx_texts_of(const PtxSource& source);
+PtxTexts ptx_texts_of(const CudaSource& source);
 
-// The resources of compiled kernels, from NVIDIA's cuobjdump. No shell takes part: the file's name
-// reaches the tool as it was typed.
+// The resources of compiled kernels, from NVIDIA's cuobjdump.
 
 struct CubinKernel {
     std::string name;

@@ -1,28 +1,45 @@
 #include "core/text/symbol.h"
 
-#include <cxxabi.h>
-
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <memory>
-#include <new>
+#include <cstddef>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "core/text/name_list.h"
 
+// Of libstdc++ (cmake/demangler.cmake): abi::__cxa_demangle(), which hands over its text in pieces.
+// 0: the symbol is one.
+extern "C" int __gcclibcxx_demangle_callback(const char* symbol,
+                                             void (*take)(const char*, std::size_t, void*),
+                                             void* receiver);
+
 namespace coalprof {
+
+namespace {
+
+// A symbol of 400 bytes can stand for 5 GB, where each part names the one before it twice.
+constexpr std::size_t most_bytes = std::size_t{1} << 16;
+struct TooLong {};
+
+void append_piece(const char* piece, std::size_t size, void* text) {
+    auto& all = *static_cast<std::string*>(text);
+    if (all.size() + size > most_bytes) throw TooLong{};
+    all.append(piece, size);
+}
+
+}  // namespace
 
 std::string demangled(const std::string& name) {
     // Otherwise "a" would become the type that it means in a symbol: "signed char".
     if (!name.starts_with("_Z")) return name;
-    int status = 0;
-    const std::unique_ptr<char, decltype(&std::free)> text(
-        abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
-    if (status == -1) throw std::bad_alloc();
-    return status == 0 && text ? std::string(text.get()) : name;
+    try {
+        std::string text;
+        if (__gcclibcxx_demangle_callback(name.c_str(), append_piece, &text) == 0) return text;
+    } catch (const TooLong&) {
+    }
+    return name;
 }
 
 namespace {

@@ -5,7 +5,8 @@
 
 namespace coalprof {
 
-// "_Z5scalePf" is "scale(float*)"; other names stay as they are.
+// "_Z5scalePf" is "scale(float*)"; other names stay as they are, and those that stand for more than
+// 64 KiB.
 std::string demangled(const std::string& name);
 
 // A kernel's own name, from its symbol: without result, template arguments and parameters.

@@ -94,7 +94,7 @@ constexpr std::array formats = [] {
                make_jsonl,
                "programs; one point a line"},
         Format{"csv", {".csv"}, printable, fixed, make_csv, "data frames"},
-        Format{"md", {".md", ".markdown"}, printable, warns, make_markdown, "issues"},
+        Format{"md", {".md", ".markdown"}, lines, warns, make_markdown, "issues"},
         Format{
             "latex",
             {".tex"},

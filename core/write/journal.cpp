@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "core/text/describe.h"
@@ -225,6 +227,8 @@ int Journal::open_locked(int flags) {
         error = errno;
     else if ((identity_ = identity_of(fd_)) != identity_of(path_))
         error = ENOENT;  // it was removed before it was locked
+    std::error_code unresolved;
+    place_ = std::filesystem::canonical(path_, unresolved);
     if (error == 0) return 0;
     if ((flags & O_EXCL) != 0 && error != EWOULDBLOCK && error != ENOENT) ::unlink(path_.c_str());
     close();
@@ -237,7 +241,7 @@ bool Journal::cut_unfinished_line() const {
 }
 
 // Unless another file has its name by now. False with errno set where it cannot be.
-bool Journal::remove() { return identity_of(path_) != identity_ || ::unlink(path_.c_str()) == 0; }
+bool Journal::remove() { return identity_of(place_) != identity_ || ::unlink(place_.c_str()) == 0; }
 
 void Journal::give_up(std::string_view doing, int error) {
     is_kept_ = false;

@@ -69,6 +69,7 @@ class Journal : public ResultSink {
 
     std::string output_;
     std::string path_;
+    std::string place_;  // the same without links, which may be changed while it is open
     std::vector<std::string> superseded_;
     ResultSink& next_;
     std::function<void(std::string_view)> note_;

@@ -23,8 +23,9 @@ std::string markdown_text(std::string_view text) {
 }
 
 std::string latex_text(std::string_view text) {
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 12> spelled{
-        {{"\\", "\\textbackslash{}"},
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 13> spelled{
+        {{"::", ":{}:"},  // at the begin of a line CI systems take it for a command
+         {"\\", "\\textbackslash{}"},
          {"~", "\\textasciitilde{}"},
          {"^", "\\textasciicircum{}"},
          {"<", "\\textless{}"},

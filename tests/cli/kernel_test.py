@@ -296,6 +296,23 @@ class Kernel(Case):
             self.assertEqual(sum(one["predicted"].get(key) or 0 for one in lines),
                              sum(one["predicted"].get(key) or 0 for one in warps))
 
+    def test_writes_the_result_though_addresses_cannot_be_written(self):
+        with tempfile.TemporaryDirectory() as folder:
+            ran = self.check(harness.run("kernel", NATURAL, *SAXPY, "--addresses", "/dev/full", "-o", f"{folder}/r.json"),
+                             harness.OUTPUT)
+            self.assertIn("whole kernel", ran.out_text)
+            self.assertIn("/dev/full", ran.err_text)
+            self.run_ok("report", f"{folder}/r.json")
+
+    def test_of_latex_and_markdown_begin_no_line_with_a_command_of_a_log(self):
+        text = GATHER.replace("gather(", "k(") + '.file 1 "/a/::error::x.cu"\n'
+        text = text.replace("ld.global.f32 %r7", ".loc 1 3 1\n ld.global.f32 %r7")
+        for form in ("latex", "md"):
+            with self.subTest(form=form):
+                out = self.check(harness.run("kernel", "-", *LAUNCH, "--format", form, stdin=text), harness.DONE).out_text
+                self.assertIn("error", out)
+                self.assertEqual([line for line in out.splitlines() if line.lstrip().startswith(("::", "##"))], [])
+
     def test_says_what_share_of_the_limit_each_line_causes(self):
         def costs(name, *launch):
             kernel, *lines = self.run_ok("kernel", NATURAL, name, *launch, "--json").json["points"]
@@ -853,6 +870,74 @@ class OfOneBody(Case):
                        for machine in ("h200", "t4")}
         # Lanes are 132 bytes apart, a line each and more; on a T4 40 bytes, three a line.
         self.assertGreater(bytes_apart["h200"], bytes_apart["t4"])
+
+
+NVCC = shutil.which("nvcc") or os.path.exists("/usr/local/cuda/bin/nvcc")
+
+
+@unittest.skipUnless(NVCC, "there is no nvcc")
+class Compiled(Case):
+    """CUDA source with names that a shell would execute; tests/torture/compilers.py has more of them."""
+
+    NAME = "$(touch INJECTED) -o"
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        os.mkdir(f"{self.folder}/{self.NAME}")
+        self.file = f"{self.NAME}/{self.NAME}.cu"
+        self.write(self.file, '#include "own.h"\n#include <given.h>\n'
+                              '__global__ void k(float* x) { x[threadIdx.x * OWN * GIVEN * MACRO] = 1; }\n')
+        self.write(f"{self.NAME}/own.h", "#define OWN 2\n")
+        os.mkdir(f"{self.folder}/inc,$(touch INJECTED)")
+        self.write("inc,$(touch INJECTED)/given.h", "#define GIVEN 2\n")
+        self.options = ("-I", "inc,$(touch INJECTED)", "-D", "MACRO=(sizeof(\"$(touch INJECTED)\") / 9)", "--grid", "1",
+                        "--block", "32")
+
+    def write(self, name, text):
+        with open(f"{self.folder}/{name}", "w", encoding="ascii") as file:
+            file.write(text)
+
+    def test_finds_its_headers_and_macros_and_executes_nothing(self):
+        ran = self.run_ok("kernel", self.file, *self.options, "--json", cwd=self.folder)
+        # sizeof the text is 18, so MACRO is 2: 32 bytes from lane to lane, a sector each.
+        self.assertEqual(ran.json["points"][0]["predicted"]["store_sectors"], 32)
+        self.assertEqual(ran.json["points"][1]["parameters"]["line"], f"{self.NAME}.cu:3")
+        self.run_ok("explain", "kernel", self.file, *self.options, "--line", "3", cwd=self.folder)
+        self.run_ok("kernel", "--list", "-I", self.options[1], "-", stdin="__global__ void k() {}", cwd=self.folder)
+        self.assertNotIn("INJECTED", os.listdir(self.folder))
+
+    def test_that_does_not_compile_says_where_by_its_own_names(self):
+        self.write(f"{self.NAME}/own.h", "int x = ;\n")
+        ran = self.check(harness.run("kernel", self.file, *self.options, cwd=self.folder), harness.USAGE)
+        self.assertIn(f"{self.NAME}/own.h(1): error", ran.err_text)
+        self.assertNotIn("coalprof-", ran.err_text)
+
+    def test_is_not_written_over_by_results_nor_are_its_headers(self):
+        for header in ("inc,$(touch INJECTED)/given.h", f"{self.NAME}/own.h"):
+            before = open(f"{self.folder}/{header}", "rb").read()
+            ran = harness.run("kernel", self.file, *self.options, "-o", header, "--format", "json", cwd=self.folder)
+            self.check(ran, harness.USAGE)
+            self.assertEqual(open(f"{self.folder}/{header}", "rb").read(), before)
+
+    def test_gives_nvcc_no_words_that_a_shell_reads_otherwise(self):
+        self.refuse("kernel", self.file, *self.options, "--nvcc-args=-DX=$(touch INJECTED)", cwd=self.folder)
+        self.assertNotIn("INJECTED", os.listdir(self.folder))
+
+    @unittest.skipIf(harness.IS_SANITIZED, "sanitizers need memory of their own")
+    def test_without_an_end_is_given_up_by_the_limit_of_memory(self):
+        self.write("zero.cu", '#include "/dev/zero"\n__global__ void k() {}\n')
+        ran = self.check(harness.run("kernel", "zero.cu", "--list", "--memory-limit", "256MiB", cwd=self.folder), harness.USAGE)
+        self.assertIn("--memory-limit", ran.err_text)
+
+    def test_without_room_for_temporary_files_names_the_room(self):
+        os.makedirs(f"{self.folder}/cuda/bin")
+        self.write("cuda/bin/nvcc", "#!/bin/sh\necho 'cannot write x: No space left on device' >&2\nexit 1\n")
+        os.chmod(f"{self.folder}/cuda/bin/nvcc", 0o700)
+        env = harness.environment(CUDA_HOME=f"{self.folder}/cuda")
+        ran = self.check(harness.run("kernel", self.file, "--list", cwd=self.folder, env=env), harness.OUTPUT)
+        self.assertIn("TMPDIR", ran.err_text)
 
 
 @unittest.skipUnless(shutil.which("nvcc"), "there is no nvcc")

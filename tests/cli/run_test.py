@@ -143,7 +143,7 @@ class RunProgram(Case):
         for typed, meant in ((["./app"], "run -- ./app"),
                              (["--first", "3", "./app", "--lr", "3"], "run --first 3 -- ./app --lr 3")):
             with self.subTest(typed):
-                ran = self.refuse("run", *typed)
+                ran = self.refuse("run", *typed, env=harness.environment(COALPROF_NO_PROGRESS=None))
                 self.assertIn("no -- before ./app", ran.err_text)
                 self.assertTrue(ran.err_text.endswith(f"coalprof {meant}\n"), ran.err_text)
 

@@ -4,6 +4,7 @@
     torture.py results [--runs N] [--seed S]                 N faults of run, report, merge and occupancy
     torture.py durable [--runs N] [--seed S]                 N runs killed, 5 N with failing writes, --resume
     torture.py chains [--runs N] [--seed S]                  N chains of kill, resume, kill, resume
+    torture.py compilers [--runs N] [--seed S]               N names of files, and signals, while nvcc compiles
     torture.py tasks [--runs N] [--seed S]                   N tasks of Slurm arrays that are submitted again
     torture.py --all         all of these, and every call of scripted GPUs
 """
@@ -14,6 +15,7 @@ import sys
 
 import chains
 import command_lines
+import compilers
 import durable
 import faults
 import kills
@@ -32,7 +34,7 @@ def play_gpus(program):
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    kinds = ("faults", "results", "kills", "lines", "durable", "chains", "tasks")
+    kinds = ("faults", "results", "kills", "lines", "durable", "chains", "tasks", "compilers")
     parser.add_argument("kind", nargs="?", choices=kinds, default="faults")
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
@@ -44,6 +46,8 @@ def main():
     if asked.kind in ("chains", "tasks") and not asked.all:
         play = chains.play_chains if asked.kind == "chains" else chains.play_tasks
         return play(asked.runs, asked.seed).tell()
+    if asked.kind == "compilers" and not asked.all:
+        return compilers.play(asked.runs, asked.seed).tell()
     if asked.kind == "lines" and not asked.all:
         return command_lines.play(asked.runs, asked.seed).tell()
     if asked.kind == "durable" and not asked.all:
@@ -57,6 +61,7 @@ def main():
         failed |= kills.play(1000, asked.seed).tell()
         failed |= chains.play_chains(1000, asked.seed).tell()
         failed |= chains.play_tasks(300, asked.seed).tell()
+        failed |= compilers.play(1000, asked.seed).tell()
         failed |= command_lines.play(10_000, asked.seed).tell()
         if asked.gpu_tests and os.path.exists(asked.gpu_tests):
             failed |= play_gpus(asked.gpu_tests)

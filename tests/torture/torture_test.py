@@ -5,6 +5,7 @@ import unittest
 
 import chains
 import command_lines
+import compilers
 import durable
 import faults
 import kills
@@ -83,6 +84,11 @@ class Torture(harness.Case):
         tally = command_lines.play(150 * FACTOR)
         self.assertEqual(tally.findings, [])
         self.assertEqual({0, 2} - set(tally.ends), set())
+
+    def test_of_compilers_runs_nothing_that_a_name_holds_and_ends_as_asked(self):
+        tally = compilers.play(len(compilers.NAMES) + 5 * FACTOR)
+        self.assertEqual(tally.findings, [])
+        self.assertGreater(tally.ends[harness.DONE], 2 * len(compilers.NAMES))
 
     def test_by_signals_readers_and_disks_loses_nothing(self):
         self.check_tally(kills.play(11 * FACTOR))

@@ -2,10 +2,33 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <utility>
 
 namespace coalprof {
 namespace {
+
+// f<A<int, int>>, whose argument is put into A<., .> so many times: twice as long each time.
+std::string doubled(int times) {
+    constexpr const char* digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    std::string symbol = "_Z1f1AIiiE";
+    for (int i = 0; i < times; ++i) {
+        const std::string before = std::string("S") + digits[i] + '_';  // S_ is A
+        symbol.append("S_I").append(before).append(before).append("E");
+    }
+    return symbol;
+}
+
+TEST(Demangled, is_the_symbol_where_it_stands_for_too_much) {
+    // A<int, int> has 11 bytes: 2^4 of them are below 64 KiB, 2^30 are 11 GiB.
+    EXPECT_TRUE(demangled(doubled(4)).starts_with("f(A<int, int>, A<A<int, int>, A<int, int> >"));
+    EXPECT_EQ(demangled(doubled(30)), doubled(30));
+}
+
+TEST(Demangled, is_the_name_where_that_is_no_symbol) {
+    for (const char* name : {"a", "main", "_Z", "_Zxx", "triton_kernel_0d1"})
+        EXPECT_EQ(demangled(name), name);
+}
 
 TEST(ShortKernelName, keeps_what_tells_instances_apart) {
     for (const auto& [symbol, name] : {

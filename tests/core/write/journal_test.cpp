@@ -55,6 +55,21 @@ std::string left_by_run(int points) {
     return folder.read("a.json.journal");
 }
 
+TEST(Journal, goes_with_a_whole_result_though_the_link_to_its_folder_was_changed) {
+    const TemporaryFolder folder;
+    for (const char* name : {"first", "second"}) std::filesystem::create_directory(folder / name);
+    std::filesystem::create_directory_symlink("first", folder / "link");
+    RefusingSink next(ExitCode::done);
+    Journal journal(std::string(folder / "link") + "/a.json", next, [](std::string_view) {});
+    journal.begin(synthetic::head());
+    journal.keep(synthetic::point(0), false);
+    EXPECT_TRUE(std::filesystem::exists(std::string(folder / "first") + "/a.json.journal"));
+    std::filesystem::remove(folder / "link");
+    std::filesystem::create_directory_symlink("second", folder / "link");
+    journal.finish({});
+    EXPECT_FALSE(std::filesystem::exists(std::string(folder / "first") + "/a.json.journal"));
+}
+
 // Points are kept for a later run where only the output is at fault.
 TEST(Journal, stays_when_the_output_fails_and_goes_with_a_run_that_makes_no_sense) {
     for (const auto& [code, is_kept] :

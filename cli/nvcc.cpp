@@ -1,0 +1,214 @@
+#include "cli/nvcc.h"
+
+#include <fmt/format.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <new>
+#include <system_error>
+
+#include "cli/child_program.h"
+#include "cli/print.h"
+#include "core/runtime/work_limits.h"
+#include "core/text/byte_source.h"
+#include "core/text/describe.h"
+#include "core/text/error.h"
+#include "core/text/files_in_use.h"
+#include "core/write/output_file.h"
+
+namespace coalprof {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t most_ptx_bytes = std::size_t{1} << 29;
+constexpr std::size_t most_message_bytes = 1 << 20;
+
+std::string nvcc_path() {
+    std::vector<std::string> places;
+    for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
+        if (const char* home = ::getenv(variable))
+            places.push_back(std::string(home) + "/bin/nvcc");
+    places.push_back(path_of_program("nvcc"));
+    places.emplace_back("/usr/local/cuda/bin/nvcc");
+    for (const std::string& place : places)
+        if (place.find('/') != place.npos && ::access(place.c_str(), X_OK) == 0) return place;
+    return {};
+}
+
+void require_harmless(const std::string& word) {
+    if (shell_word(word) != word)
+        throw UsageError(
+            fmt::format("--nvcc-args {}: nvcc would give it to a shell, which may read "
+                        "it otherwise",
+                        shown(word)),
+            "-D and -I take any text");
+}
+
+// "NAME=VALUE" as compilers read it after -D.
+std::string macro_line(const std::string& define) {
+    if (define.find_first_of("\n\r") != define.npos)
+        throw UsageError(fmt::format("-D {}: a macro is one line", shown(define)));
+    const std::size_t equals = define.find('=');
+    return equals == define.npos ? fmt::format("#define {} 1\n", define)
+                                 : fmt::format("#define {} {}\n", define.substr(0, equals),
+                                               define.substr(equals + 1));
+}
+
+// The files that a makefile's rule depends on.
+std::vector<std::string> dependencies(std::string_view rule) {
+    std::vector<std::string> files(1);
+    rule.remove_prefix(std::min(rule.size(), rule.find(':') + 1));
+    for (std::size_t i = 0; i < rule.size(); ++i) {
+        const char c = rule[i];
+        const char next = i + 1 < rule.size() ? rule[i + 1] : '\n';
+        if (c == '\n' || c == ' ' || (c == '\\' && next == '\n')) {
+            if (!files.back().empty()) files.emplace_back();
+        } else {
+            const bool is_escape =
+                (c == '\\' && (next == ' ' || next == '#')) || (c == '$' && next == '$');
+            files.back() += is_escape ? next : c;
+            i += is_escape;
+        }
+    }
+    return files;
+}
+
+bool took_all_memory() {
+    rlimit limit{};
+    rusage usage{};
+    return ::getrlimit(RLIMIT_DATA, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+           ::getrusage(RUSAGE_CHILDREN, &usage) == 0 &&
+           static_cast<rlim_t>(usage.ru_maxrss) * 1024 > limit.rlim_cur / 2;
+}
+
+class Compilation {
+ public:
+    explicit Compilation(const CudaSource& source) : source_(source) {}
+
+    CompiledCuda run(const std::string& nvcc) {
+        const std::vector<std::string> words = words_for(nvcc);
+        const int code = run_tool(words, folder_, {.messages = path("messages")});
+        const std::string messages = text_of("messages", most_message_bytes);
+        print_err(names_.in_text(messages));
+        if (code != 0) refuse(messages);
+        for (const std::string& header : dependencies(text_of("headers", most_ptx_bytes)))
+            note_input(identity_of(header), names_.original(header));
+        return {text_of("kernels.ptx", most_ptx_bytes), std::move(names_)};
+    }
+
+ private:
+    std::string path(std::string_view name) const {
+        return fmt::format("{}/{}", folder_.path(), name);
+    }
+    std::string text_of(std::string_view name, std::size_t most_bytes) const {
+        if (::access(path(name).c_str(), F_OK) != 0) return {};
+        return read_whole(*open_own_bytes(path(name)), most_bytes).value_or(std::string());
+    }
+    std::string write(std::string_view name, std::string_view text, const std::string& original) {
+        OutputFile file(path(name));
+        file.write(text);
+        file.commit();
+        names_.add(path(name), original);
+        return path(name);
+    }
+    // A link to a folder.
+    std::string link(const std::string& name, const std::string& target) {
+        std::error_code error;
+        fs::create_directory_symlink(fs::absolute(target, error), path(name), error);
+        if (error)
+            throw Error(
+                fmt::format("cannot write {}: {}", path(name), text_of_errno(error.value())),
+                ExitCode::output);
+        names_.add(path(name), target);
+        return path(name);
+    }
+
+    std::vector<std::string> words_for(const std::string& nvcc) {
+        std::string macros;
+        for (const std::string& one : source_.defines) macros += macro_line(one);
+        const std::string own = fs::path(source_.file).parent_path().string();
+        std::vector<std::string> words{
+            nvcc, "-ptx", "-lineinfo", fmt::format("-arch=sm_{}", source_.architecture),
+            // Of the source's own folder, headers in quotes alone. Macros before the toolkit's
+            // headers. A list of the headers that are read.
+            fmt::format("-Xcompiler=-iquote,{},-imacros,{},-MD,-MF,{}",
+                        link("source-folder", own.empty() ? "." : own),
+                        write("macros.h", macros, "-D"), path("headers"))};
+        for (std::size_t i = 0; i < source_.includes.size(); ++i)
+            words.push_back("-I" + link(fmt::format("folder-{}", i), source_.includes[i]));
+        for (const std::string& one : source_.nvcc_args) {
+            require_harmless(one);
+            words.push_back(one);
+        }
+        words.insert(words.end(),
+                     {"-o", path("kernels.ptx"), write("source.cu", source_.bytes, source_.file)});
+        return words;
+    }
+    [[noreturn]] void refuse(const std::string& messages) const {
+        for (const int error : {ENOSPC, EDQUOT})
+            if (messages.find(text_of_errno(error)) != messages.npos)
+                throw Error(fmt::format("cannot compile {}: {} in {}; TMPDIR names another place",
+                                        shown(source_.file), text_of_errno(error), folder_.path()),
+                            ExitCode::output);
+        if (took_all_memory()) throw std::bad_alloc();
+        throw UsageError(
+            fmt::format("{} does not compile; what nvcc says is above", shown(source_.file)));
+    }
+
+    const CudaSource& source_;
+    const WorkFolder folder_;
+    StandIns names_;
+};
+
+}  // namespace
+
+void StandIns::add(std::string stand_in, std::string original) {
+    all_.emplace_back(std::move(stand_in), std::move(original));
+}
+
+std::string StandIns::original(const std::string& name) const {
+    for (const auto& [stand_in, original] : all_)
+        if (name.starts_with(stand_in) &&
+            (name.size() == stand_in.size() || name[stand_in.size()] == '/')) {
+            std::error_code ignored;
+            return fs::absolute(original + name.substr(stand_in.size()), ignored).string();
+        }
+    return name;
+}
+
+std::string StandIns::in_text(std::string text) const {
+    std::string all;
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = std::min(text.find('\n', begin), text.size());
+        std::string line = printable(std::string_view(text).substr(begin, end - begin));
+        // Later names may begin with earlier ones: folder-10, folder-1.
+        for (auto one = all_.rbegin(); one != all_.rend(); ++one)
+            for (std::size_t at = 0; (at = line.find(one->first, at)) != line.npos;) {
+                const std::string original = printable(one->second);
+                line.replace(at, one->first.size(), original);
+                at += original.size();
+            }
+        all.append(line) += '\n';
+        begin = end + 1;
+    }
+    return all;
+}
+
+CompiledCuda compile_cuda(const CudaSource& source) {
+    const std::string nvcc = nvcc_path();
+    if (nvcc.empty())
+        throw Error(
+            fmt::format("cannot compile {}: there is no nvcc on the PATH, in CUDA_HOME or in "
+                        "/usr/local/cuda. Where there is one, nvcc -ptx -lineinfo makes PTX, "
+                        "which needs no CUDA here",
+                        shown(source.file)));
+    const CountedWork compiling("compiling " + source.file);
+    return Compilation(source).run(nvcc);
+}
+
+}  // namespace coalprof

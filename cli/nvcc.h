@@ -1,0 +1,46 @@
+// CUDA source compiled to PTX by nvcc. nvcc and its parts give names to a shell, and take words
+// that begin with a dash for options: they get a copy of the source, links to folders and a header
+// of macros, all in a folder of ours. Names in messages and in line numbers are the user's again.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace coalprof {
+
+struct CudaSource {
+    std::string file;
+    std::string_view bytes;  // that it holds
+    std::vector<std::string> includes;
+    std::vector<std::string> defines;  // NAME or NAME=VALUE
+    std::vector<std::string> nvcc_args;
+    std::uint32_t architecture = 90;  // 90 is compute capability 9.0
+};
+
+// Names that a compiler gets in place of the user's.
+class StandIns {
+ public:
+    void add(std::string stand_in, std::string original);
+    // A name is that of a file, or begins with that of a folder.
+    std::string original(const std::string& name) const;
+    // All of them in a text, fit to print.
+    std::string in_text(std::string text) const;
+
+ private:
+    std::vector<std::pair<std::string, std::string>> all_;
+};
+
+struct CompiledCuda {
+    std::string ptx;
+    StandIns names;  // in its .file directives
+};
+
+// The headers that are read become inputs (core/text/files_in_use.h). Prints what nvcc says. Throws
+// UsageError where it does not compile, Error where there is no nvcc or no place for its files,
+// bad_alloc where it takes more memory than it may, Stopped, LimitReached.
+CompiledCuda compile_cuda(const CudaSource& source);
+
+}  // namespace coalprof
