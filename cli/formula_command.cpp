@@ -85,12 +85,8 @@ std::vector<FormulaSweep> typed_set(const FormulaCommand& command) {
 
 auto points_of(std::vector<FormulaSweep> set) {
     return [set = std::move(set), programs = std::make_shared<FormulaPrograms>()](
-               const std::vector<Machine>& machines, KernelLauncher*,
-               std::optional<int> device) mutable {
-        for (FormulaSweep& sweep : set) {
-            sweep.settings.machines = machines;
-            sweep.settings.device = device;
-        }
+               const std::vector<Machine>& machines, KernelLauncher*) mutable {
+        for (FormulaSweep& sweep : set) sweep.settings.machines = machines;
         return std::make_unique<FormulaPoints>(set, programs);
     };
 }

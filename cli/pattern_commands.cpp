@@ -37,11 +37,9 @@ Sweep sweep_of(const PatternInfo& pattern, SweepOptions options) {
 ExitCode run_pattern(const PatternInfo& pattern, const PatternCommand& command,
                      const Invocation& invocation) {
     const Sweep sweep = sweep_of(pattern, command.sweep);
-    const auto points = [&sweep](const std::vector<Machine>& machines, KernelLauncher* launcher,
-                                 std::optional<int> device) {
+    const auto points = [&sweep](const std::vector<Machine>& machines, KernelLauncher* launcher) {
         Sweep concrete = sweep;
         concrete.machines = machines;
-        concrete.device = device;
         if (launcher)
             concrete.auto_pitch = [launcher](std::uint64_t row_bytes) {
                 return launcher->pitch_bytes(row_bytes);

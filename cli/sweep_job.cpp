@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <deque>
 #include <filesystem>
 
 #include "cli/saved_result.h"
@@ -15,8 +14,6 @@
 #include "core/count/transactions.h"
 #include "core/run/backend.h"
 #include "core/run/device_backend.h"
-#include "core/run/device_ceilings.h"
-#include "core/runtime/parallel.h"
 #include "core/runtime/signal.h"
 #include "core/text/describe.h"
 
@@ -39,49 +36,6 @@ std::vector<std::string> journaled(const std::vector<OutputTarget>& targets) {
     return paths;
 }
 
-// The GPUs of this run; none with the model alone.
-struct Devices {
-    std::vector<DeviceAccess> opened;
-    std::vector<Warning> missing;  // those that could not be opened
-    bool are_several = false;      // chosen by the user: points have a device
-};
-
-DeviceRequest request_for(const MachineOptions& machine, const PlannedPoint& first, int index) {
-    return {.index = index,
-            .ahead = {first.plan},
-            .wants_counters = machine.counters != "none",
-            .wants_ceilings = machine.repeats() > 0};
-}
-
-// At the same time: a context takes some tenths of a second.
-Devices open_devices(const MachineOptions& machine, const PlannedPoint& first,
-                     const std::vector<int>& indices) {
-    Devices devices;
-    devices.are_several = true;
-    std::vector<std::future<DeviceAccess>> opening;
-    for (const int index : indices)
-        opening.push_back(in_background(
-            [request = request_for(machine, first, index)] { return open_device(request); }));
-    for (std::size_t k = 0; k < indices.size(); ++k) {
-        DeviceAccess access = opening[k].get();
-        if (access.launcher)
-            devices.opened.push_back(std::move(access));
-        else
-            devices.missing.push_back(
-                {"W-NO-DEVICE", {}, fmt::format("device {}: {}", indices[k], access.no_gpu)});
-    }
-    return devices;
-}
-
-// In the order of the result; empty: none.
-std::vector<int> devices_or_all(std::vector<int> indices) {
-    if (indices.empty())
-        for (int index = 0; index < count_devices(); ++index) indices.push_back(index);
-    std::sort(indices.begin(), indices.end());
-    indices.erase(std::unique(indices.begin(), indices.end()), indices.end());
-    return indices;
-}
-
 bool is_watched() { return ::isatty(STDOUT_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1; }
 
 // True if this or another run of the user made a remark in the last 24 hours; records that it is
@@ -101,43 +55,36 @@ bool was_said_today(const char* remark) {
     return false;
 }
 
-Devices devices_for(const MachineOptions& machine, const OutputOptions& output,
-                    const PlannedPoint& first) {
+// The GPU of this run; without a launcher the model alone answers.
+DeviceAccess device_for(const MachineOptions& machine, const OutputOptions& output,
+                        const PlannedPoint& first) {
     const auto backend = machine.chosen_backend();
-    std::vector<int> named = machine.device_indices();  // an invalid one is always refused
+    const int index = machine.device_index();  // an invalid one is always refused
     const bool demanded = backend == MachineOptions::Backend::device;
     // A machine that is named is to be predicted; measuring another one would say nothing about it.
     if (backend == MachineOptions::Backend::model || (!machine.machine.empty() && !demanded))
         return {};
-    const std::future<void> loading = load_counters_ahead(machine.counters != "none");
-    const std::vector<int> indices = devices_or_all(std::move(named));
-    if (indices.size() > 1) {
-        Devices devices = open_devices(machine, first, indices);
-        if (!devices.opened.empty()) return devices;
-    }
-    DeviceAccess access =
-        open_device(request_for(machine, first, indices.empty() ? 0 : indices.front()));
-    if (!access.launcher) {
-        if (demanded)
-            throw Error(fmt::format("--backend device: {}; `coalprof doctor` says what is there",
-                                    access.no_gpu));
-        // The result says that it is predicted; a person at a terminal gets the reason, once a day.
-        if (output.verbose || (is_watched() && !was_said_today("no-gpu")))
-            output.note(fmt::format("{}; the model answers alone", access.no_gpu));
-        return {};
-    }
-    Devices devices;
-    devices.opened.push_back(std::move(access));
-    return devices;
+    const bool wants_counters = machine.counters != "none";
+    const std::future<void> loading = load_counters_ahead(wants_counters);
+    DeviceAccess access = open_device({.index = index,
+                                       .ahead = {first.plan},
+                                       .wants_counters = wants_counters,
+                                       .wants_ceilings = machine.repeats() > 0});
+    if (access.launcher) return access;
+    if (demanded)
+        throw Error(fmt::format("--backend device: {}; `coalprof doctor` says what is there",
+                                access.no_gpu));
+    // The result says that it is predicted; a person at a terminal gets the reason, once a day.
+    if (output.verbose || (is_watched() && !was_said_today("no-gpu")))
+        output.note(fmt::format("{}; the model answers alone", access.no_gpu));
+    return access;
 }
 
 // Counters were asked for by name and could not be read, although everything else was delivered.
-ExitCode judged(ExitCode code, const MachineOptions& machine, const Devices& devices) {
+ExitCode judged(ExitCode code, const MachineOptions& machine, const DeviceAccess& device) {
     const bool demanded = !machine.counters.empty() && machine.counters != "none";
-    const bool had =
-        std::all_of(devices.opened.begin(), devices.opened.end(),
-                    [](const DeviceAccess& device) { return device.collector != nullptr; });
-    return demanded && !had && code == ExitCode::done ? ExitCode::environment : code;
+    const bool lacks_them = device.launcher && !device.collector;
+    return demanded && lacks_them && code == ExitCode::done ? ExitCode::environment : code;
 }
 
 // Without --dlcm each machine uses its default, which the result names.
@@ -191,35 +138,18 @@ void require_whole_view(const ViewOptions& view) {
         fmt::format("give it to the merged result: coalprof report ALL.json {} KEY", option));
 }
 
-// A GPU, the points that it measures and its backend.
-struct DeviceLeg {
-    std::unique_ptr<SweptPoints> points;
-    DeviceBackend backend;
-};
-
-std::vector<Machine> machines_for(const MachineOptions& options, const KernelLauncher& launcher) {
-    return options.machine.empty() ? std::vector{machine_of(launcher.device())}
-                                   : options.machines();
-}
-
-DeviceLeg leg_for(const DeviceAccess& device, bool is_one_of_several, const SweepJob& job,
-                  const MachineOptions& options, AccessSet accesses) {
-    KernelLauncher& launcher = *device.launcher;
-    const std::optional<int> index =
-        is_one_of_several ? std::optional(launcher.device().index) : std::nullopt;
-    return {
-        job.points(machines_for(options, launcher), &launcher, index),
-        DeviceBackend({
-            .launcher = launcher,
-            .collector = device.collector.get(),
-            .no_counters = device.no_counters,
-            // Counters of all points, so that one session reads them.
-            .wanted = [all = counters_of(options.counters, accesses)](AccessSet) { return all; },
-            .accesses = accesses,
-            .repeats = options.repeats(),
-            .cache = options.cache_state(),
-            .is_one_of_several = is_one_of_several,
-        })};
+DeviceBackend backend_for(const DeviceAccess& device, const MachineOptions& options,
+                          AccessSet accesses) {
+    return DeviceBackend({
+        .launcher = *device.launcher,
+        .collector = device.collector.get(),
+        .no_counters = device.no_counters,
+        // Counters of all points, so that one session reads them.
+        .wanted = [all = counters_of(options.counters, accesses)](AccessSet) { return all; },
+        .accesses = accesses,
+        .repeats = options.repeats(),
+        .cache = options.cache_state(),
+    });
 }
 
 }  // namespace
@@ -289,18 +219,16 @@ ExitCode run_sweep_job(const SweepJob& job, const MachineOptions& machine_option
                        const OutputOptions& output_options, const Invocation& invocation) {
     const StepLines steps(output_options.verbose);
     const std::vector<Machine> named = machine_options.machines();
-    const std::unique_ptr<SweptPoints> planned = job.points(named, nullptr, std::nullopt);
+    std::unique_ptr<SweptPoints> points = job.points(named, nullptr);
     const std::optional<Shard> shard = machine_options.chosen_shard();
     if (shard) require_whole_view(output_options.view);
-    if (shard) planned->keep(*shard);
+    if (shard) points->keep(*shard);
     StatusLine checking(wants_progress(output_options), [](double seconds) {
         return fmt::format("checking the points, {:.0f} s", seconds);
     });
-    machine_options.require_patience(warps_walked(*planned));
-    const auto [accesses, first] = checked(*planned);
+    machine_options.require_patience(warps_walked(*points));
+    const auto [accesses, first] = checked(*points);
     checking.stop();
-    const std::uint64_t repeats = machine_options.repeats();
-    const CacheState cache = machine_options.cache_state();
     ResultHead head = head_of(invocation.argv);
     head.sweep = job.description;
     head.columns = counters_listed(machine_options.counters);
@@ -309,37 +237,31 @@ ExitCode run_sweep_job(const SweepJob& job, const MachineOptions& machine_option
     // Unreadable counters are reported below, before anything is launched.
     RunSinks sinks(targets, machine_options, output_options, "W-NO-COUNTERS");
 
-    const Devices devices =
-        stop_signal() == 0 ? devices_for(machine_options, output_options, first) : Devices{};
-    std::vector<Machine> predicted;
-    std::deque<DeviceLeg> measured;
-    std::vector<Leg> legs;
-    for (const DeviceAccess& device : devices.opened) {
+    const DeviceAccess device =
+        stop_signal() == 0 ? device_for(machine_options, output_options, first) : DeviceAccess{};
+    ModelBackend model(machine_options.cache_state());
+    std::optional<DeviceBackend> measuring;
+    std::vector<Machine> predicted = named;
+    if (device.launcher) {
         if (!device.no_counters.empty()) output_options.note(device.no_counters);
-        for (const Machine& machine : machines_for(machine_options, *device.launcher))
-            add_machine(predicted, machine);
-        DeviceLeg& leg = measured.emplace_back(
-            leg_for(device, devices.are_several, job, machine_options, accesses));
-        if (shard) leg.points->keep(*shard);
-        legs.push_back({*leg.points, leg.backend});
-    }
-    ModelBackend model(cache);
-    if (legs.empty()) {
-        predicted = named;
-        legs.push_back({*planned, model});
+        if (machine_options.machine.empty()) predicted = {machine_of(device.launcher->device())};
+        points = job.points(predicted, device.launcher.get());
+        if (shard) points->keep(*shard);
+        measuring.emplace(backend_for(device, machine_options, accesses));
     }
     add_usual_modifier(head.sweep, predicted, first);
     head.machine = describe_machines(predicted);
     if (shard) {
         head.sweep.more.emplace_back("shard", shard->text());
-        head.sweep.more.emplace_back("shard_of_points", planned->count());
+        head.sweep.more.emplace_back("shard_of_points", points->count());
     }
-    head.points = legs.size() * *legs.front().source.size();
-    if (!measured.empty()) head.sweep.repeat = repeats;
-    if (!measured.empty() || cache == CacheState::warm) head.sweep.cache = machine_options.cache;
-    return sinks.judged(
-        judged(run_points(legs, head, sinks.sink(), devices.missing, sinks.keeping()),
-               machine_options, devices));
+    head.points = points->size();
+    if (measuring) head.sweep.repeat = machine_options.repeats();
+    if (measuring || machine_options.cache_state() == CacheState::warm)
+        head.sweep.cache = machine_options.cache;
+    Backend& backend = measuring ? static_cast<Backend&>(*measuring) : model;
+    return sinks.judged(judged(run_points(*points, backend, head, sinks.sink(), sinks.keeping()),
+                               machine_options, device));
 }
 
 }  // namespace coalprof

@@ -22,10 +22,9 @@
 namespace coalprof {
 
 struct SweepJob {
-    // The points on these machines, measured by `launcher`, which has the number `device` where
-    // several GPUs measure. Both are empty with the model alone.
+    // The points on these machines, measured by `launcher`, which is null with the model alone.
     std::function<std::unique_ptr<SweptPoints>(const std::vector<Machine>& machines,
-                                               KernelLauncher* launcher, std::optional<int> device)>
+                                               KernelLauncher* launcher)>
         points;
     SweepFacts description;  // the head's sweep
 };

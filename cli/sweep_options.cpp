@@ -117,8 +117,8 @@ void MachineOptions::add_to(CLI::App& command) {
            "coalprof calibrate",
            "M,...");
     option("--backend", backend, "auto, model or device (default auto)", "B");
-    option("--device", device, "CUDA device index; 0,1 or all: the sweep on each GPU (default 0)",
-           "N,...");
+    option("--device", device,
+           "CUDA device index (default 0); several GPUs share a sweep by --shard and merge", "N");
     option("--counters", counters,
            "What is measured. basic: requests, sectors, L1 hits, L2 and DRAM traffic; memory: "
            "also lines, tag wavefronts, distinct bytes; all: whatever the GPU "
@@ -183,20 +183,8 @@ CacheState MachineOptions::cache_state() const {
     return cache == "cold" ? CacheState::cold : CacheState::warm;
 }
 
-std::vector<int> MachineOptions::device_indices() const {
-    std::vector<int> indices;
-    if (device == "all") return indices;
-    for (const std::string& index : split_list(device, "--device"))
-        indices.push_back(static_cast<int>(parse_integer(index, "--device", 0, 1023)));
-    return indices;
-}
-
-int MachineOptions::only_device_index(std::string_view what) const {
-    const std::vector<int> indices = device_indices();
-    if (indices.size() != 1)
-        throw UsageError(fmt::format("--device {}: {} on one GPU at a time", device, what),
-                         "name its number; `coalprof devices` lists them");
-    return indices.front();
+int MachineOptions::device_index() const {
+    return static_cast<int>(parse_integer(device, "--device", 0, 1023));
 }
 
 std::vector<Machine> MachineOptions::machines() const {

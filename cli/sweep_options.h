@@ -67,10 +67,7 @@ struct MachineOptions {
     Backend chosen_backend() const;
     std::uint64_t repeats() const;
     CacheState cache_state() const;
-    // As listed; none: all GPUs.
-    std::vector<int> device_indices() const;
-    // The same where only one will do; `what` gives the reason: "a warps file is replayed".
-    int only_device_index(std::string_view what) const;
+    int device_index() const;
     // None: the whole sweep.
     std::optional<Shard> chosen_shard() const;
     // Throws UsageError where evaluating this many warps one by one takes longer than the user

@@ -135,7 +135,7 @@ ExitCode run_verify(const VerifyCommand& command, const Invocation& invocation) 
     VerifyReport report{.scope = describe_scope(command, scope)};
     Tally tally(report, points.get());
     Progress progress(tally, command.telling);
-    run_points({{catalog, backend}}, head, progress);
+    run_points(catalog, backend, head, progress);
     report.head.passes = backend.passes();
     print_out(is_json ? json_document(report)
                       : text_of(report.totals, device.launcher->device().name));

@@ -117,9 +117,7 @@ ExitCode run_warps_command(const WarpsCommand& command, const Invocation& invoca
     DeviceAccess device;
     if (command.machine.chosen_backend() == MachineOptions::Backend::device) {
         const std::future<void> loading = load_counters_ahead(true);
-        device =
-            open_device({.index = command.machine.only_device_index("a warps file is replayed"),
-                         .of_lone_warps = true});
+        device = open_device({.index = command.machine.device_index(), .of_lone_warps = true});
         if (!device.launcher) throw Error(fmt::format("--backend device: {}", device.no_gpu));
         if (command.machine.machine.empty()) machines = {machine_of(device.launcher->device())};
     }
@@ -135,10 +133,9 @@ ExitCode run_warps_command(const WarpsCommand& command, const Invocation& invoca
     WarpsSource source(command.file, machines.front(), npy_warps(command));
     const std::unique_ptr<Backend> backend = backend_for(command.machine, device);
     if (!command.totals)
-        return sinks.judged(
-            run_points({{source, *backend}}, head, sinks.sink(), {}, sinks.keeping()));
+        return sinks.judged(run_points(source, *backend, head, sinks.sink(), sinks.keeping()));
     WarpTotals totals(sinks.sink());
-    return sinks.judged(run_points({{source, *backend}}, head, totals));
+    return sinks.judged(run_points(source, *backend, head, totals));
 }
 
 }  // namespace

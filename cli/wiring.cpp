@@ -54,8 +54,6 @@ std::vector<Counter> counters_listed(const std::string& text) {
 
 #ifdef COALPROF_HAS_CUDA
 
-int count_devices() { return count_gpus(); }
-
 std::future<void> load_counters_ahead(bool wanted) {
     if (!wanted || !may_have_gpu()) return {};
     return in_background(load_cupti_early);
@@ -93,8 +91,6 @@ std::vector<Counter> counters_of(const std::string& text, AccessSet accesses) {
 }
 
 #else
-
-int count_devices() { return 0; }
 
 std::future<void> load_counters_ahead(bool) { return {}; }
 

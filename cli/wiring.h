@@ -38,14 +38,12 @@ struct DeviceRequest {
     bool of_lone_warps = false;  // only prepare_warp() will be measured
 };
 // Begins to load the libraries for counters, where there may be a GPU: 55 ms of CPU time that pass
-// while the driver starts. Call it before count_devices() and open_device(), and keep the result
+// while the driver starts. Call it before open_device(), and keep the result
 // until a device is open, or none can be. Its destructor waits.
 [[nodiscard]] std::future<void> load_counters_ahead(bool wanted);
 // Does not throw where there is no GPU or no counters. Throws NoSuchDeviceError where there are
 // GPUs, but none of this index.
 DeviceAccess open_device(const DeviceRequest& request);
-// The number of GPUs that this process may use.
-int count_devices();
 
 // The counters that --counters names for launches with these accesses: `basic`, `memory`, `all`,
 // `none` or keys. Throws UsageError for anything else.

@@ -161,12 +161,6 @@ bool nothing_could_be_read(const SweepValues& values) {
     return !values.ended_because.empty() && !values.device_lost && !values.has_values();
 }
 
-// One thread at a time calls CUPTI.
-std::mutex& turn_at_cupti() {
-    static std::mutex mutex;
-    return mutex;
-}
-
 struct ProfilerUsers {
     std::mutex mutex;
     std::map<const CuptiApi*, std::size_t> of;
@@ -202,7 +196,6 @@ StartedProfiler::~StartedProfiler() {
 CuptiCollector::CuptiCollector(const CuptiApi& api, const CounterDriver& driver,
                                const CollectorOptions& options)
     : api_(api), driver_(driver), options_(options) {
-    const std::lock_guard turn(turn_at_cupti());
     const CUdevice device = open_device(driver_, options_.device);
     profiler_.emplace(api_);
     check_supported(api_, device);
@@ -210,7 +203,6 @@ CuptiCollector::CuptiCollector(const CuptiApi& api, const CounterDriver& driver,
 }
 
 CuptiCollector::~CuptiCollector() {
-    const std::lock_guard turn(turn_at_cupti());
     metrics_.reset();
     profiler_.reset();
 }
@@ -222,7 +214,6 @@ MetricPlan CuptiCollector::plan(std::span<const Counter> wanted) const {
 }
 
 std::uint64_t CuptiCollector::passes(std::span<const Counter> wanted) {
-    const std::lock_guard turn(turn_at_cupti());
     const MetricPlan needed = plan(wanted);
     std::uint64_t passes = 0;
     if (!needed.hardware.empty()) passes += MetricConfig(api_, chip(), needed.hardware).passes();
@@ -253,7 +244,6 @@ std::vector<Readings> CuptiCollector::collect(std::span<const Counter> wanted, s
                                               const std::function<void(std::size_t)>& before,
                                               const std::function<void(std::size_t)>& work) {
     if (points == 0) return {};
-    const std::lock_guard turn(turn_at_cupti());
     const MetricPlan needed = plan(wanted);
     const CountedSweep sweep{points, before, work};
     SweepValues hardware;
@@ -278,7 +268,6 @@ std::vector<Readings> CuptiCollector::collect(std::span<const Counter> wanted, s
 std::vector<PointValues> CuptiCollector::collect_metrics(
     const std::vector<std::string>& metrics, std::size_t points,
     const std::function<void(std::size_t)>& before, const std::function<void(std::size_t)>& work) {
-    const std::lock_guard turn(turn_at_cupti());
     SweepValues values;
     collect_set(metrics, {points, before, work}, values);
     if (nothing_could_be_read(values)) throw CountersError(std::string(values.ended_because));

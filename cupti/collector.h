@@ -4,9 +4,8 @@
 // only get by patching the code (unique bytes), so that a failure of the second costs nothing of
 // the first. Each is one Start..Stop per pass with one user range per point.
 //
-// Collectors of several GPUs live side by side, each on its thread. Only one at a time calls CUPTI:
-// its calls are not safe from several threads. On two H100 the chip of one GPU came back as
-// "Unknown" while the other was asked for (CUPTI 13.0, 2026-11-22).
+// CUPTI's calls are not safe from several threads: on two H100 the chip of one GPU came back as
+// "Unknown" while the other was asked for (CUPTI 13.0, 2026-11-22). A process has one collector.
 #pragma once
 
 #include <cstdint>

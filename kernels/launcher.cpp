@@ -42,7 +42,7 @@ class GpuLauncher : public KernelLauncher {
 
     void activate() override {
         const Gpu& gpu = bench_->gpu;
-        gpu.check(gpu.make_current(), "go on to the next GPU");
+        gpu.check(gpu.make_current(), "go on in this context");
     }
 
     std::uint64_t pitch_bytes(std::uint64_t row_bytes) override {
@@ -172,11 +172,6 @@ bool may_have_gpu() {
         return std::filesystem::exists(path, ignored);
     };
     return (exists("/dev/nvidiactl") || exists("/dev/dxg")) && load_driver().api.has_value();
-}
-
-int count_gpus() {
-    const DriverLibrary library = load_driver();
-    return library.api ? start_driver(*library.api).devices : 0;
 }
 
 std::string why_no_gpu() {

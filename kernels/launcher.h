@@ -34,9 +34,6 @@ std::unique_ptr<KernelLauncher> make_launcher(const DriverApi& driver,
 // NVIDIA's or of WSL is there, and CUDA_VISIBLE_DEVICES does not hide all. Does not start it.
 bool may_have_gpu();
 
-// The number of GPUs that the driver shows to this process; 0 where there is no driver.
-int count_gpus();
-
 // The reason why make_launcher() would find no GPU, in one sentence; empty where it would. For a
 // run that goes on without one.
 std::string why_no_gpu();

@@ -213,7 +213,6 @@ void each_text(ResultHead& head, const VisitText& visit) {
     each_text(head.environment, visit);
     visit_part(head.machine);
     if (head.device) visit_part(*head.device);
-    for (MeasuredDevice& device : head.devices) visit_part(device);
     visit_part(head.sweep);
 }
 

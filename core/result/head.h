@@ -28,7 +28,7 @@ struct MachineFacts {
 // The driver's description of the measured GPU, and this run's measurements of it.
 struct MeasuredDevice {
     std::optional<std::uint64_t> index = {};  // CUDA's
-    std::string name = {};                    // "NVIDIA H200"; for several GPUs all names
+    std::string name = {};                    // "NVIDIA H200"
     std::string uuid = {};
     std::string pci_bus_id = {};
     std::string compute_capability = {};
@@ -85,8 +85,7 @@ struct ResultHead {
     // far as they are set: CUDA_INJECTION64_PATH, LD_PRELOAD.
     NamedValues environment = {};
     MachineFacts machine;
-    std::optional<MeasuredDevice> device;  // none: not measured; for several GPUs the names
-    std::vector<MeasuredDevice> devices;   // each of several measured ones
+    std::optional<MeasuredDevice> device;  // none: not measured
     std::string backend;                   // "model" or "device"
     std::uint64_t passes = 0;              // hardware passes of the counters; 0: none were read
     SweepFacts sweep;

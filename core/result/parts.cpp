@@ -214,9 +214,6 @@ void read_meta(JsonView meta, ResultHead& head) {
     head.machine = part_from(in("machine"), "meta.machine", machine_from);
     if (const JsonView device = in("device"); !device.is_null())
         head.device = part_from(device, "meta.device", device_from);
-    if (const auto devices = meta.find("devices"))
-        for (const JsonView device : *devices)
-            head.devices.push_back(part_from(device, "meta.devices", device_from));
     head.backend = text_in(meta, "meta", "backend");
     head.passes = natural_in(meta, "meta", "passes");
     if (const auto counters = meta.find("counters"))

@@ -19,7 +19,7 @@ class Delivery {
 class Backend {
  public:
     virtual ~Backend() = default;
-    // Before the first point: the head's facts of this backend. A GPU adds itself to head.devices.
+    // Before the first point: the head's facts of this backend, a GPU among them.
     virtual void begin(ResultHead& head) = 0;
     // Takes points until there are no more, and delivers each in its order, from the calling
     // thread. Exceptions from making a point, and Stopped, are thrown after the points before were

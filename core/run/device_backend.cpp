@@ -61,14 +61,13 @@ void DeviceBackend::begin(ResultHead& head) {
     head.passes = passes_;
     if ((!run_.collector || wanted.empty()) && !run_.no_counters.empty())
         warn("W-NO-COUNTERS", run_.no_counters);
-    activate();
     const auto goes_on = [this] { return run_.repeats > 0 && stop_signal() == 0 && lost_.empty(); };
     if (goes_on() && run_.accesses.meets(global_accesses)) measure_ceilings();
     if (goes_on()) measure_start();
     device.read_ceiling = ceilings_.read;
     device.copy_ceiling = ceilings_.copy;
     device.start = start_.seconds;
-    head.devices.push_back(std::move(device));
+    head.device = std::move(device);
 }
 
 void DeviceBackend::count_passes(const std::vector<Counter>& wanted) {
@@ -112,18 +111,7 @@ Machine DeviceBackend::with_host_start(const Machine& planned) const {
     return machine;
 }
 
-// A single GPU is active on the thread from the start.
-void DeviceBackend::activate() {
-    if (!run_.is_one_of_several || !lost_.empty()) return;
-    try {
-        run_.launcher.activate();
-    } catch (const Error& error) {
-        lost_ = error.what();
-    }
-}
-
 void DeviceBackend::answer(PointSource& source, Delivery& delivery) {
-    activate();
     std::exception_ptr failure;
     for (bool more = true; more && !failure;) {
         try {
@@ -362,11 +350,7 @@ void DeviceBackend::counters_failed(const std::string& reason) {
 }
 
 void DeviceBackend::warn(std::string code, std::string_view text) {
-    warnings_.push_back({std::move(code),
-                         {},
-                         run_.is_one_of_several
-                             ? fmt::format("device {}: {}", run_.launcher.device().index, text)
-                             : std::string(text)});
+    warnings_.push_back({std::move(code), {}, std::string(text)});
 }
 
 bool concerns(Counter counter, AccessSet accesses) {

@@ -41,9 +41,6 @@ struct DeviceRun {
     std::uint64_t repeats = 20;  // 0: each point is launched once and not timed
     CacheState cache = CacheState::cold;
     std::size_t points_together = launches_together;
-    // Other launchers exist at the same time: this one has to be activated, and warnings name their
-    // GPU.
-    bool is_one_of_several = false;
 };
 
 class DeviceBackend : public Backend {
@@ -73,7 +70,6 @@ class DeviceBackend : public Backend {
     };
     struct Range;
 
-    void activate();
     void count_passes(const std::vector<Counter>& wanted);
     void measure_ceilings();
     void measure_start();

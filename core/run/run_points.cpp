@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <deque>
 #include <exception>
 #include <functional>
 #include <map>
@@ -17,10 +15,8 @@
 #include "core/result/result.h"
 #include "core/result/result_reader.h"
 #include "core/run/agreement.h"
-#include "core/run/fleet.h"
 #include "core/run/settings_judge.h"
-#include "core/run/side_by_side.h"
-#include "core/runtime/parallel.h"
+#include "core/runtime/signal.h"
 #include "core/text/byte_source.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
@@ -46,8 +42,6 @@ class UntilStopped : public PointSource {
     }
     void make(PlannedPoint& point) const override { source_.make(point); }
 
-    // No points are taken any more once this is set.
-    void end_with(const std::atomic<bool>& is_over) { is_over_ = &is_over; }
     bool was_stopped() const { return was_stopped_; }
     std::exception_ptr failure() const { return failure_; }
 
@@ -57,7 +51,7 @@ class UntilStopped : public PointSource {
     bool attempt(Work work) {
         if (failure_) return false;
         if (stop_signal() != 0 && begun_ != source_.size()) was_stopped_ = true;
-        if (was_stopped_ || (is_over_ && *is_over_)) return false;
+        if (was_stopped_) return false;
         try {
             return work();
         } catch (const Stopped&) {
@@ -71,7 +65,6 @@ class UntilStopped : public PointSource {
     PointSource& source_;
     std::uint64_t begun_ = 0;
     bool was_stopped_ = false;
-    const std::atomic<bool>* is_over_ = nullptr;
     std::exception_ptr failure_;
 };
 
@@ -98,33 +91,18 @@ class WithOneBefore : public PointSource {
 // Collects the points of a run in order.
 class Collected : public Delivery {
  public:
-    Collected(ResultSink& sink, std::vector<Warning> missing, const Keeping& keeping)
-        : sink_(sink), keeping_(keeping), is_partial_(!missing.empty()) {
-        tail_.warnings = std::move(missing);
-    }
+    Collected(ResultSink& sink, const Keeping& keeping) : sink_(sink), keeping_(keeping) {}
 
-    void begin(const ResultHead& head) {
-        fleet_.emplace(head.devices);
-        sink_.begin(head);
-    }
+    void begin(const ResultHead& head) { sink_.begin(head); }
     void point(const PlannedPoint& planned, const Point& point) override {
-        keep(point, false);
-        add(planned, point);
+        add(planned, point, false);
     }
-    // As soon as it is answered.
-    void keep(const Point& point, bool is_replayed) {
-        if (!keeping_.keep) return;
-        sink_has_failed_ = true;  // unless it comes back
-        keeping_.keep(point, is_replayed);
-        sink_has_failed_ = false;
-    }
-    // Adds a point after those before it.
-    void add(const PlannedPoint& planned, const Point& point) {
+    void add(const PlannedPoint& planned, const Point& point, bool is_replayed) {
         is_partial_ = is_partial_ || !point.failure.empty();
         if (point.measured) warn_of_mismatches(point);
         judge_.add(planned, point);
-        fleet_->add(planned, point);
-        sink_has_failed_ = true;
+        sink_has_failed_ = true;  // unless it comes back
+        if (keeping_.keep) keeping_.keep(point, is_replayed);
         sink_.point(point);
         sink_has_failed_ = false;
     }
@@ -139,8 +117,6 @@ class Collected : public Delivery {
                        : is_partial_    ? Status::partial
                                         : Status::complete;
         tail_.verdicts = judge_.verdicts();
-        if (fleet_)
-            for (Warning& warning : fleet_->warnings()) warn(std::move(warning));
         return std::move(tail_);
     }
 
@@ -155,7 +131,6 @@ class Collected : public Delivery {
     ResultSink& sink_;
     const Keeping& keeping_;
     SettingsJudge judge_;
-    std::optional<FleetJudge> fleet_;
     ResultTail tail_;
     std::uint64_t told_ = 0;
     std::uint64_t untold_ = 0;
@@ -163,40 +138,6 @@ class Collected : public Delivery {
     bool was_interrupted_ = false;
     bool sink_has_failed_ = false;
 };
-
-// The names of several GPUs as one, as for several machines.
-MeasuredDevice described_together(const std::vector<MeasuredDevice>& devices) {
-    std::string names;
-    for (const MeasuredDevice& device : devices) names += (names.empty() ? "" : ",") + device.name;
-    return {.name = names};
-}
-
-// Several at the same time: each measures its ceilings.
-void begin_backends(const std::vector<Leg>& legs, ResultHead& head) {
-    if (legs.size() == 1) return legs.front().backend.begin(head);
-    std::vector<std::future<ResultHead>> begun;
-    for (const Leg& leg : legs)
-        begun.push_back(in_background([&backend = leg.backend, own = head]() mutable {
-            backend.begin(own);
-            return own;
-        }));
-    for (std::future<ResultHead>& one : begun) {
-        ResultHead own = one.get();
-        head.backend = own.backend;
-        head.passes = std::max(head.passes, own.passes);
-        for (MeasuredDevice& device : own.devices) head.devices.push_back(std::move(device));
-    }
-}
-
-void begin_result(const std::vector<Leg>& legs, ResultHead& head) {
-    begin_backends(legs, head);
-    for (const Leg& leg : legs)
-        head.compares_settings = head.compares_settings || leg.source.compares_settings();
-    if (head.devices.empty()) return;
-    head.device =
-        head.devices.size() == 1 ? head.devices.front() : described_together(head.devices);
-    if (head.devices.size() == 1) head.devices.clear();
-}
 
 // Empty also after a signal to stop: no point is answered then.
 std::string journal_for(const ResultHead& head, const Keeping& keeping) {
@@ -207,101 +148,45 @@ std::string journal_for(const ResultHead& head, const Keeping& keeping) {
     }
 }
 
-// The path of the points from their sources to the sink.
-class Way {
- public:
-    Way(const std::vector<Leg>& legs, Collected& collected)
-        : legs_(legs),
-          collected_(collected),
-          order_(legs.size(), [&collected](const PlannedPoint& planned, const Point& point) {
-              collected.add(planned, point);
-          }) {
-        for (const Leg& leg : legs) sources_.emplace_back(leg.source);
+// Passes the points of the journal and those after them to the sink. Returns the error that ended
+// them early.
+std::exception_ptr answer(PointSource& source, Backend& backend, const std::string& journal,
+                          Collected& collected) {
+    UntilStopped points(source);
+    std::exception_ptr failure;
+    try {
+        std::optional<PlannedPoint> next;
+        if (!journal.empty())
+            next = replay(journal, points, [&](const PlannedPoint& planned, const Point& point) {
+                collected.add(planned, point, true);
+            });
+        WithOneBefore rest(points, std::move(next));
+        backend.answer(rest, collected);
+    } catch (const Stopped&) {
+        collected.interrupted();
+    } catch (...) {
+        if (collected.sink_has_failed()) throw;
+        failure = std::current_exception();
     }
-
-    // The error that ended the points early.
-    std::exception_ptr go(const std::string& journal) {
-        std::exception_ptr failure = attempt([&] { replay_points(journal); });
-        if (!failure)
-            failure = legs_.size() == 1 ? attempt([&] { answer_one(); }) : answer_side_by_side();
-        for (const UntilStopped& source : sources_) {
-            if (!failure) failure = source.failure();
-            if (source.was_stopped()) collected_.interrupted();
-        }
-        if (failure) collected_.interrupted();
-        return failure;
-    }
-
- private:
-    template <typename Work>
-    std::exception_ptr attempt(Work work) {
-        try {
-            work();
-        } catch (const Stopped&) {
-            collected_.interrupted();
-        } catch (...) {
-            if (collected_.sink_has_failed()) throw;
-            return std::current_exception();
-        }
-        return nullptr;
-    }
-
-    void replay_points(const std::string& journal) {
-        left_.resize(legs_.size());
-        if (journal.empty()) return;
-        std::vector<PointSource*> sources;
-        for (UntilStopped& source : sources_) sources.push_back(&source);
-        left_ = replay(journal, sources,
-                       [this](std::size_t leg, PlannedPoint planned, const Point& point) {
-                           collected_.keep(point, true);
-                           order_.add(leg, std::move(planned), point);
-                       });
-    }
-
-    void answer_one() {
-        WithOneBefore rest(sources_.front(), std::move(left_.front()));
-        legs_.front().backend.answer(rest, collected_);
-    }
-
-    std::exception_ptr answer_side_by_side() {
-        SideBySide all(legs_.size(), [this](std::size_t leg, Delivery& delivery) {
-            WithOneBefore rest(sources_[leg], std::move(left_[leg]));
-            legs_[leg].backend.answer(rest, delivery);
-        });
-        for (UntilStopped& source : sources_) source.end_with(all.is_over());
-        all.take_all({.point =
-                          [this](std::size_t leg, PlannedPoint planned, Point point) {
-                              collected_.keep(point, false);
-                              order_.add(leg, std::move(planned), std::move(point));
-                          },
-                      .end = [this](std::size_t leg) { order_.end(leg); },
-                      .waiting = [this](std::size_t leg) { return order_.waiting(leg); }});
-        for (std::size_t leg = 0; leg < legs_.size(); ++leg)
-            for (const Warning& warning : all.warnings(leg)) collected_.warn(warning);
-        if (all.was_interrupted()) collected_.interrupted();
-        return all.failure();
-    }
-
-    const std::vector<Leg>& legs_;
-    Collected& collected_;
-    ResultOrder order_;
-    std::deque<UntilStopped> sources_;
-    std::vector<std::optional<PlannedPoint>> left_;  // taken and not yet answered
-};
+    if (!failure) failure = points.failure();
+    if (failure || points.was_stopped()) collected.interrupted();
+    return failure;
+}
 
 }  // namespace
 
-ExitCode run_points(const std::vector<Leg>& legs, ResultHead head, ResultSink& sink,
-                    std::vector<Warning> missing, const Keeping& keeping) {
-    Collected collected(sink, std::move(missing), keeping);
+ExitCode run_points(PointSource& source, Backend& backend, ResultHead head, ResultSink& sink,
+                    const Keeping& keeping) {
+    Collected collected(sink, keeping);
     try {
-        for (const Leg& leg : legs) leg.source.open();
+        source.open();
     } catch (const Stopped&) {  // reported by a result without points
     }
-    begin_result(legs, head);
+    backend.begin(head);
+    head.compares_settings = source.compares_settings();
     const std::string journal = journal_for(head, keeping);
     collected.begin(head);
-    const std::exception_ptr failure = Way(legs, collected).go(journal);
+    const std::exception_ptr failure = answer(source, backend, journal, collected);
     const ResultTail tail = std::move(collected).tail();
     sink.finish(tail);
     if (failure) std::rethrow_exception(failure);
@@ -312,33 +197,30 @@ namespace {
 
 class Replay : public ResultSink {
  public:
-    using Take = std::function<void(std::size_t, PlannedPoint, const Point&)>;
-    Replay(const std::vector<PointSource*>& sources, const Take& take)
-        : sources_(sources), take_(take), next_(sources.size()) {}
+    using Take = std::function<void(const PlannedPoint&, const Point&)>;
+    Replay(PointSource& source, const Take& take) : source_(source), take_(take) {}
 
     void begin(const ResultHead&) override {}
     void point(const Point& point) override {
-        for (std::size_t k = 0; k < sources_.size(); ++k) {
-            if (!has_next(k) || next_[k]->name != point.name) continue;
-            return take_(k, *std::exchange(next_[k], std::nullopt), point);
-        }
+        if (has_next() && next_->name == point.name)
+            take_(*std::exchange(next_, std::nullopt), point);
     }
     void finish(const ResultTail&) override {}
-    std::vector<std::optional<PlannedPoint>> left() && { return std::move(next_); }
+    std::optional<PlannedPoint> left() && { return std::move(next_); }
 
  private:
-    bool has_next(std::size_t source) {
-        if (next_[source]) return true;
+    bool has_next() {
+        if (next_) return true;
         PlannedPoint planned;
-        if (!sources_[source]->next(planned)) return false;
-        sources_[source]->make(planned);
-        next_[source] = std::move(planned);
+        if (!source_.next(planned)) return false;
+        source_.make(planned);
+        next_ = std::move(planned);
         return true;
     }
 
-    const std::vector<PointSource*>& sources_;
+    PointSource& source_;
     const Take& take_;
-    std::vector<std::optional<PlannedPoint>> next_;  // taken from each source
+    std::optional<PlannedPoint> next_;  // taken from the source
 };
 
 // The words of a command line that decide the answer, without those about outputs and their look.
@@ -405,11 +287,11 @@ KeptJournals told_apart(const std::vector<std::string>& journals, const ResultHe
     return kept;
 }
 
-std::vector<std::optional<PlannedPoint>> replay(
-    const std::string& journal, const std::vector<PointSource*>& sources,
-    const std::function<void(std::size_t source, PlannedPoint planned, const Point& point)>& take) {
+std::optional<PlannedPoint> replay(
+    const std::string& journal, PointSource& source,
+    const std::function<void(const PlannedPoint& planned, const Point& point)>& take) {
     const auto bytes = open_own_bytes(journal);
-    Replay replayed(sources, take);
+    Replay replayed(source, take);
     ResultReader reader(*bytes, journal);
     while (reader.next(replayed) != ReadOutcome::none) {
     }

@@ -14,30 +14,21 @@
 
 namespace coalprof {
 
-// Points with their backend: one for the model, one for each GPU.
-struct Leg {
-    PointSource& source;
-    Backend& backend;
-};
-
 // Data that outlives the run, however it ends.
 struct Keeping {
     // Called when the head is known: the journal of the earlier run to continue; empty: none.
     std::function<std::string(const ResultHead& head)> journal = {};
-    // Called with each point as it is answered, which may be before its place in the result is
-    // reached; `is_replayed`: by that earlier run.
+    // Called with each point as it is answered; `is_replayed`: by that earlier run.
     std::function<void(const Point& point, bool is_replayed)> keep = {};
 };
 
-// Every leg into one result. Several are answered at the same time, each in a separate thread; the
-// result has the first point of each, then the second of each. Fills in these parts of the head:
-// backend, device, devices, passes, compares_settings. `missing` are GPUs that could not be used:
-// the result is partial then. An Error that ends the points (a line of a file that does not fit) is
-// thrown when the result of those before is finished; where open() of the source fails already, or
-// keeping.journal() throws, nothing is begun. A signal ends them too: then the result is
-// `interrupted`. Exceptions of the sink are passed on at once.
-ExitCode run_points(const std::vector<Leg>& legs, ResultHead head, ResultSink& sink,
-                    std::vector<Warning> missing = {}, const Keeping& keeping = {});
+// Fills in these parts of the head: backend, device, passes, compares_settings. An Error that ends
+// the points (a line of a file that does not fit) is thrown when the result of those before is
+// finished; where open() of the source fails already, or keeping.journal() throws, nothing is
+// begun. A signal ends them too: then the result is `interrupted`. Exceptions of the sink are
+// passed on at once.
+ExitCode run_points(PointSource& source, Backend& backend, ResultHead head, ResultSink& sink,
+                    const Keeping& keeping = {});
 
 // Journals left by earlier runs, which keep their points.
 struct KeptJournals {
@@ -50,13 +41,12 @@ struct KeptJournals {
 };
 KeptJournals told_apart(const std::vector<std::string>& journals, const ResultHead& head);
 
-// Takes from the sources each point of the journal that is the next of one of them, and delivers it
-// with the number of its source. Others are skipped: they follow a damaged line and come again, or
-// belong to an input that was corrected. Returns the points taken from each source that were not in
-// the journal: they come before the rest of the source. Throws Stopped where a signal asks for the
-// end.
-std::vector<std::optional<PlannedPoint>> replay(
-    const std::string& journal, const std::vector<PointSource*>& sources,
-    const std::function<void(std::size_t source, PlannedPoint planned, const Point& point)>& take);
+// Takes from the source each point of the journal that is its next one, and delivers it. Others are
+// skipped: they follow a damaged line and come again, or belong to an input that was corrected.
+// Returns the point taken from the source that was not in the journal: it comes before the rest of
+// the source. Throws Stopped where a signal asks for the end.
+std::optional<PlannedPoint> replay(
+    const std::string& journal, PointSource& source,
+    const std::function<void(const PlannedPoint& planned, const Point& point)>& take);
 
 }  // namespace coalprof

@@ -308,7 +308,6 @@ void FormulaPoints::make(PlannedPoint& point, const Member& member) const {
     if (point.name.empty()) point.name = "formula";
     point.parameters.insert(point.parameters.end(), member.own.begin(), member.own.end());
     if (tells_sizes_) point.parameters.emplace_back("size_bytes", plan.shape.size_bytes);
-    add_device(point, sweep.settings);
 }
 
 void keep_occurring(FormulaSweep& sweep, std::vector<bool>& occurs) {

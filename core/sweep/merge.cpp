@@ -72,12 +72,11 @@ void drop_shard(NamedValues& values) {
     });
 }
 
-// The number of this shard's points where none is missing. Each of several GPUs has all of them.
+// The number of this shard's points where none is missing.
 std::uint64_t points_of(const ShardFile& file) {
     const Shard shard{file.index, file.count};
     const auto all = static_cast<std::uint64_t>(file.points);
-    return (shard.end(all) - shard.first(all)) *
-           std::max<std::uint64_t>(file.head.devices.size(), 1);
+    return shard.end(all) - shard.first(all);
 }
 
 [[noreturn]] void refuse_shard(const ShardFile& file, std::string_view why) {
@@ -95,9 +94,7 @@ class PointsOfShard : public ResultSink {
         if (std::exchange(has_begun_, true)) refuse_shard(file_, "it holds several results");
     }
     void point(const Point& point) override {
-        const Value* device = find_value(point.parameters, "device");
-        const std::string name = point.name + (device ? '@' + text_of(*device) : "");
-        seen_.push_back(std::hash<std::string>{}(name));
+        seen_.push_back(std::hash<std::string>{}(point.name));
         next_.point(point);
     }
     void finish(const ResultTail& ended) override { tail = ended; }
@@ -163,16 +160,11 @@ ResultHead ShardMerge::head() const {
     // --shard and --resume do not concern the whole.
     head.argv = without_options(head.argv, {"--resume"}, {"--shard"});
     for (NamedValues* list : {&head.sweep.more, &head.sweep.settings}) drop_shard(*list);
-    const auto keep_common = [](MeasuredDevice& device, const MeasuredDevice& other) {
-        device = device_from(common(values_of(device), values_of(other)));
-    };
     for (const ShardFile& file : files_) {
         head.time_utc = std::min(head.time_utc, file.head.time_utc);
         head.passes = std::max(head.passes, file.head.passes);
-        if (head.device && file.head.device) keep_common(*head.device, *file.head.device);
-        // Each shard has as many, under the same names.
-        for (std::size_t k = 0; k < std::min(head.devices.size(), file.head.devices.size()); ++k)
-            keep_common(head.devices[k], file.head.devices[k]);
+        if (head.device && file.head.device)
+            head.device = device_from(common(values_of(*head.device), values_of(*file.head.device)));
     }
     return head;
 }

@@ -135,7 +135,6 @@ void SweepPoints::make(PlannedPoint& point) const {
         point.parameters.emplace_back("tile_pitch", *pitch);
     if (size_follows_axes(sweep_))
         point.parameters.emplace_back("size_bytes", plan.shape.size_bytes);
-    add_device(point, sweep_);
 }
 
 SweepFacts describe_sweep(const Sweep& sweep) {
@@ -297,13 +296,6 @@ void finish_point(PlannedPoint& point, const Sweep& sweep, ChosenLaunch launch,
     // The rest that the split leaves for L1 follows from the carveout and is no part of the name.
     if (has_axis(sweep.memory_axes, "carveout"))
         point.parameters.emplace_back("l1_kib", l1_kib_of(machine, launch.carveout));
-}
-
-void add_device(PlannedPoint& point, const Sweep& sweep) {
-    if (!sweep.device) return;
-    point.parameters.emplace_back("device", *sweep.device);
-    point.scope.emplace_back("device", *sweep.device);
-    point.name += fmt::format(" device={}", *sweep.device);
 }
 
 NamedValues single_settings(const Sweep& sweep) {

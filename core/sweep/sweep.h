@@ -28,8 +28,6 @@ struct Sweep {
     std::vector<Axis> axes;         // of the launch and the pattern
     std::vector<Axis> memory_axes;  // settings of memory: their costs are compared
     std::vector<Machine> machines;
-    // The GPU that measures, one of several: a parameter of its points.
-    std::optional<int> device;
     // The pitch in bytes of rows of `row_bytes` on the device present; none: the usual one.
     std::function<std::uint64_t(std::uint64_t row_bytes)> auto_pitch;
 };
@@ -80,9 +78,6 @@ void join_variants_with_tiles(Sweep& sweep);
 // program. Throws UsageError where the settings do not fit it.
 void finish_point(PlannedPoint& point, const Sweep& sweep, ChosenLaunch launch,
                   std::uint64_t setting);
-
-// With several GPUs, the last of the point's parameters is its device.
-void add_device(PlannedPoint& point, const Sweep& sweep);
 
 // Throws UsageError where `values` of the parameter times the settings are more than
 // most_range_points.

@@ -24,7 +24,7 @@ struct PlannedPoint {
     Machine machine;
     std::string name;             // "offset=11", with swept settings "offset=11 dlcm=cg"
     NamedValues parameters = {};  // the same as values, and values that follow from them
-    NamedValues scope = {};     // those of the parameters that name one of several machines or GPUs
+    NamedValues scope = {};     // those of the parameters that name one of several machines
     NamedValues settings = {};  // those of the parameters that are swept settings
 };
 

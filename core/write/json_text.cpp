@@ -101,11 +101,6 @@ Json meta_of(const ResultHead& head) {
     if (!head.environment.empty()) meta["environment"] = tree_of(head.environment);
     meta["machine"] = tree_of(values_of(head.machine));
     meta["device"] = head.device ? tree_of(values_of(*head.device)) : Json(nullptr);
-    if (!head.devices.empty()) {
-        Json& devices = meta["devices"] = Json::array();
-        for (const MeasuredDevice& device : head.devices)
-            devices.push_back(tree_of(values_of(device)));
-    }
     meta["backend"] = head.backend;
     meta["passes"] = head.passes;
     if (!head.columns.empty()) {

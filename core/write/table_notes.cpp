@@ -156,14 +156,8 @@ void TableNotes::look_at(const ResultHead& head) {
         !evidence.empty() && evidence != "rules measured")
         evidence_ = fmt::format("Predicted by {}.", cell_text(evidence, whole_text, style_.ascii));
     if (!head.device) return;
-    const std::string of_one = ceilings_of(*head.device);
-    if (!of_one.empty()) ceilings_ = fmt::format("Ceiling of this GPU in this run: {}.", of_one);
-    std::string of_several;
-    for (std::size_t i = 0; i < head.devices.size(); ++i)
-        if (const std::string one = ceilings_of(head.devices[i]); !one.empty())
-            of_several += fmt::format("{}device {} {}", of_several.empty() ? "" : "; ",
-                                      head.devices[i].index.value_or(i), one);
-    if (!of_several.empty()) ceilings_ = fmt::format("Ceilings in this run: {}.", of_several);
+    if (const std::string ceilings = ceilings_of(*head.device); !ceilings.empty())
+        ceilings_ = fmt::format("Ceiling of this GPU in this run: {}.", ceilings);
 }
 
 void TableNotes::look_at(const TableLayout& layout) {

@@ -29,7 +29,7 @@ def golden(name):
 
 def everything():
     """A result with every part that a sweep and `coalprof run --lines` can have."""
-    result = golden("several.json")
+    result = golden("verdicts.json")
     result["points"] = golden("measured.json")["points"][:2] + golden("estimated.json")["points"][:2]
     for i, point in enumerate(result["points"]):
         point["name"] += f" of {i}"
@@ -48,8 +48,7 @@ def everything():
     meta = result["meta"]
     meta["environment"] = {"LD_PRELOAD": "/nonexistent/x.so"}
     meta["machine"].update({"evidence": "rules measured", "family": "Hopper", "new": "of a later version"})
-    for device in [meta["device"], *meta["devices"]]:
-        device.update({"uuid": "GPU-1", "pci_bus_id": "0:1", "new": "of a later version"})
+    meta["device"].update({"uuid": "GPU-1", "pci_bus_id": "0:1", "new": "of a later version"})
     result["sweep"].update({"formula": "a[i]", "file": "f.json", "variant": "naive", "cache": "cold",
                             "dlcm": "ca", "formula.one": "a[i + 1]", "new": "of a later version"})
     result["findings"] = [{"point": first["name"], "cause": "strided", "text": "Wasted.", "fix": "Mend it.",

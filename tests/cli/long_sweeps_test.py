@@ -89,19 +89,15 @@ class Shards(Files):
 
     def test_of_several_gpus_keep_what_is_true_of_all(self):
         names = []
-        for index, uuids in enumerate(("ab", "cb"), 1):
+        for index, uuid in enumerate("ab", 1):
             names.append(f"s{index}.json")
             shard = self.ok(*SWEEPS[0], "--shard", f"{index}/2", "--json").json
-            shard["meta"]["device"] = {"name": "GPU,GPU"}
-            shard["meta"]["devices"] = [{"index": k, "name": "GPU", "uuid": uuid} for k, uuid in enumerate(uuids)]
-            shard["points"] = [{**point, "parameters": {**point["parameters"], "device": k}}
-                               for point in shard["points"] for k in (0, 1)]
+            shard["meta"]["device"] = {"index": 0, "name": "GPU", "uuid": uuid}
             with open(f"{self.folder}/{names[-1]}", "w", encoding="utf-8") as file:
                 json.dump(shard, file)
         result = self.ok("merge", *names, "--json").json
-        self.assertEqual(len(result["points"]), 64)
-        self.assertEqual(result["meta"]["devices"],
-                         [{"index": 0, "name": "GPU"}, {"index": 1, "name": "GPU", "uuid": "b"}])
+        self.assertEqual(len(result["points"]), 32)
+        self.assertEqual(result["meta"]["device"], {"index": 0, "name": "GPU"})
 
     def test_that_are_there_can_be_merged_alone(self):
         one, _, three = self.shard(SWEEPS[0], 3)

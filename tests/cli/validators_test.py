@@ -24,7 +24,7 @@ def results():
     cut = golden("measured.json")
     return (("predicted", golden("predicted.json"), harness.DONE), ("partial", golden("measured.json"), harness.DONE),
             ("estimated", golden("estimated.json"), harness.DONE),
-            ("measured", golden("several.json"), harness.DONE), ("warps", golden("warps.json"), harness.DONE),
+            ("measured", golden("verdicts.json"), harness.DONE), ("warps", golden("warps.json"), harness.DONE),
             ("cut", cut[:cut.rindex(b'{"name"')], harness.PARTIAL),
             ("journal", b"\n".join(golden("measured.jsonl").split(b"\n")[:-2]) + b"\n", harness.PARTIAL),
             ("interrupted", cut.replace(b'"status":"partial"', b'"status":"interrupted"'), harness.DONE))

@@ -118,34 +118,6 @@ TEST(Collector, leaves_the_profiler_running_for_another_collector) {
     EXPECT_EQ(fake.calls("ProfilerDeInitialize"), 1);
 }
 
-TEST(Collector, asks_cupti_from_one_thread_at_a_time) {
-    FakeCupti fake;
-    const CuptiApi api = fake.api();
-    const CounterDriver driver = fake.driver();
-    std::atomic<bool> is_inside = false;
-    std::atomic<bool> comes = false;
-    std::thread other;
-    std::optional<CuptiCollector> first(std::in_place, api, driver, CollectorOptions{});
-    std::optional<CuptiCollector> second(std::in_place, api, driver, CollectorOptions{});
-    const auto nothing = [](std::size_t) {};
-    first->collect(load_sectors, 1, nothing, [&](std::size_t) {
-        is_inside = true;
-        other = std::thread([&] {
-            comes = true;
-            second->collect(load_sectors, 1, nothing,
-                            [&](std::size_t) { EXPECT_FALSE(is_inside); });
-        });
-        while (!comes) std::this_thread::yield();
-        std::this_thread::sleep_for(std::chrono::milliseconds(20));  // to come in, if it could
-        is_inside = false;
-    });
-    other.join();
-    first.reset();
-    second.reset();
-    EXPECT_EQ(fake.calls("RangePush"), 2);
-    EXPECT_THAT(fake.breaches(), IsEmpty());
-}
-
 TEST(Collector, tells_points_apart_by_the_name_of_their_range_not_by_its_place) {
     Collecting run;
     run.fake.returns_ranges_backwards = true;

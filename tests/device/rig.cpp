@@ -120,7 +120,7 @@ void run_with(const Tables& tables, FakeKernels& kernels, Outcome& outcome) {
                               .wanted = wants({wanted.begin(), wanted.end()}),
                               .accesses = accesses,
                               .repeats = 1});
-        outcome.code = run_points({{points, device}}, {}, outcome.result);
+        outcome.code = run_points(points, device, {}, outcome.result);
     } catch (const std::exception& error) {
         outcome.escaped = error.what();
     }

@@ -217,7 +217,7 @@ struct FakeTable {
     template <typename Body>
     static CUresult call(const char* name, Body body) {
         FakeGpu& gpu = *FakeGpu::current();
-        const std::lock_guard lock(gpu.driving_);  // several GPUs, a thread each
+        const std::lock_guard lock(gpu.driving_);
         gpu.last_call = name;
         if (++gpu.calls == gpu.fail_call || gpu.failing == name) {
             gpu.failed_call = name;

@@ -56,14 +56,13 @@ std::string written(const KeptResult& result, const char* format) {
 }
 
 // A result with all that one can have: numbers of every kind, reasons of prediction and
-// measurement, a failed point, settings that are judged, several GPUs, text of every kind.
+// measurement, a failed point, settings that are judged, text of every kind.
 KeptResult rich_result() {
     KeptResult result;
     result.head = synthetic::head();
     result.head.argv = {"coalprof", "a \"b\"\\\n\x01", "é€😀"};
     result.head.environment = {{"LD_PRELOAD", "/a b/libx.so"}};
-    result.head.devices = {*result.head.device, *result.head.device};
-    result.head.devices[1].copy_ceiling = Unavailable{"no memory for it"};
+    result.head.device->copy_ceiling = Unavailable{"no memory for it"};
     result.head.columns = {Counter::load_sectors, Counter::duration_seconds};
     result.head.sweep.repeat = 20;
     result.head.sweep.cache = "cold";
@@ -97,7 +96,7 @@ KeptResult rich_result() {
         .status = Status::partial,
         .warnings = {{"W-MISMATCH", "offset=1", "load_sectors: 1 and 2"},
                      {"W-NO-COUNTERS", "", "\"profiler\""}},
-        .verdicts = {{.scope = {{"device", 1}},
+        .verdicts = {{.scope = {{"machine", "h100"}},
                       .basis = Verdict::Basis::measured_time,
                       .combinations = 2,
                       .values = 3,
@@ -121,7 +120,6 @@ KeptResult without_points() {
     KeptResult result = rich_result();
     result.points.clear();
     result.head.device.reset();
-    result.head.devices.clear();
     return result;
 }
 

@@ -18,10 +18,8 @@ namespace {
 
 constexpr std::size_t sweep_points = 33;
 
-SweepPoints offsets(std::optional<int> device = std::nullopt,
-                    const Machine& machine = find_machine("h200")) {
+SweepPoints offsets(const Machine& machine = find_machine("h200")) {
     Sweep sweep;
-    sweep.device = device;
     sweep.pattern = "offset";
     for (std::uint64_t offset = 0; offset < sweep_points; ++offset) sweep.values.push_back(offset);
     sweep.launch.shape.size_bytes = 1 << 14;
@@ -39,7 +37,7 @@ Outcome run_changed(fake::Script& script, const std::function<void(DeviceRun&)>&
     fake::Launcher launcher(script);
     fake::Collector collector(script, launcher);
     Outcome outcome{};
-    SweepPoints points = offsets(std::nullopt, machine);
+    SweepPoints points = offsets(machine);
     DeviceRun device{
         .launcher = launcher,
         .collector = &collector,
@@ -304,112 +302,6 @@ TEST(DeviceRun, predicts_every_point_when_the_gpu_is_lost_while_its_start_is_tim
     }
 }
 
-// Two GPUs of a host, each with a script of its own.
-struct TwoDevices {
-    fake::Script scripts[2];
-    fake::Launcher launchers[2]{fake::Launcher(scripts[0], 0), fake::Launcher(scripts[1], 1)};
-    fake::Collector collectors[2]{{scripts[0], launchers[0]}, {scripts[1], launchers[1]}};
-    fake::Recorder result;
-
-    ExitCode run(const std::vector<Warning>& missing = {}) {
-        SweepPoints points[2]{offsets(0), offsets(1)};
-        std::deque<DeviceBackend> backends;
-        for (int k = 0; k < 2; ++k)
-            backends.emplace_back(DeviceRun{.launcher = launchers[k],
-                                            .collector = &collectors[k],
-                                            .no_counters = {},
-                                            .wanted = wants({Counter::load_sectors}),
-                                            .accesses = points[k].check(),
-                                            .repeats = 3,
-                                            .is_one_of_several = true});
-        return run_points({{points[0], backends[0]}, {points[1], backends[1]}}, {}, result,
-                          missing);
-    }
-};
-
-TEST(SeveralDevices, are_swept_into_one_result_point_by_point) {
-    TwoDevices two;
-    EXPECT_EQ(two.run(), ExitCode::done);
-    ASSERT_EQ(two.result.points.size(), 2 * sweep_points);
-    for (std::size_t i = 0; i < 2 * sweep_points; ++i) {
-        EXPECT_TRUE(is_whole(two.result.points[i]));
-        EXPECT_EQ(two.result.points[i].name,
-                  "offset=" + std::to_string(i / 2) + " device=" + std::to_string(i % 2));
-    }
-    ASSERT_EQ(two.result.head.devices.size(), 2u);
-    EXPECT_EQ(two.result.head.devices[1].copy_ceiling, Reading{32e9});
-    EXPECT_EQ(two.result.head.device->name, "Fake GPU,Fake GPU");
-}
-
-// A thread that has not activated a GPU has none, or another.
-TEST(SeveralDevices, are_activated_before_anything_is_asked_of_them) {
-    TwoDevices two;
-    static thread_local int active = -1;
-    for (int k = 0; k < 2; ++k) {
-        two.scripts[k].on_activate = [k] { active = k; };
-        two.scripts[k].on_ceiling = [k] { EXPECT_EQ(active, k); };
-        two.scripts[k].on_prepare = [k](std::uint64_t) { EXPECT_EQ(active, k); };
-        two.scripts[k].on_launch = [k](std::uint64_t) { EXPECT_EQ(active, k); };
-    }
-    EXPECT_EQ(two.run(), ExitCode::done);
-}
-
-TEST(SeveralDevices, go_on_when_one_of_them_is_lost) {
-    TwoDevices two;
-    two.scripts[0].on_time = [](std::uint64_t value) {
-        if (value == 20) throw DeviceLostError("illegal address");
-    };
-    EXPECT_EQ(two.run(), ExitCode::partial);
-    ASSERT_EQ(two.result.points.size(), 2 * sweep_points);
-    for (std::size_t i = 0; i < sweep_points; ++i) {
-        EXPECT_EQ(two.result.points[2 * i].failure.empty(), i < 20);
-        EXPECT_TRUE(is_whole(two.result.points[2 * i + 1]));
-    }
-}
-
-// Neither would begin its last point if the other one had to end first.
-TEST(SeveralDevices, measure_at_the_same_time) {
-    TwoDevices two;
-    std::atomic<int> at_the_last{0};
-    for (fake::Script& script : two.scripts)
-        script.on_time = [&at_the_last](std::uint64_t value) {
-            if (value + 1 < sweep_points) return;
-            ++at_the_last;
-            while (at_the_last < 2) std::this_thread::yield();
-        };
-    EXPECT_EQ(two.run(), ExitCode::done);
-}
-
-// Its points are predicted, and say why they were not measured.
-TEST(SeveralDevices, go_on_when_one_of_them_cannot_be_activated) {
-    TwoDevices two;
-    two.scripts[0].on_activate = [] { throw Error("its context is gone"); };
-    two.scripts[0].on_time = [](std::uint64_t) { ADD_FAILURE() << "it is asked all the same"; };
-    EXPECT_EQ(two.run(), ExitCode::partial);
-    ASSERT_EQ(two.result.points.size(), 2 * sweep_points);
-    for (std::size_t i = 0; i < sweep_points; ++i) {
-        EXPECT_EQ(two.result.points[2 * i].failure, "its context is gone");
-        EXPECT_TRUE(is_whole(two.result.points[2 * i + 1]));
-    }
-}
-
-TEST(SeveralDevices, tell_the_most_passes_that_one_of_them_took) {
-    TwoDevices two;
-    two.scripts[0].passes = 3;
-    two.scripts[1].passes = 2;
-    two.run();
-    EXPECT_EQ(two.result.head.passes, 3u);
-}
-
-TEST(SeveralDevices, say_whose_a_warning_is) {
-    TwoDevices two;
-    two.scripts[1].on_collect = [] { throw CountersError("another profiler has them"); };
-    EXPECT_EQ(two.run({{"W-NO-DEVICE", {}, "device 2: MIG is on"}}), ExitCode::partial);
-    ASSERT_EQ(two.result.tail.warnings.size(), 2u);
-    EXPECT_EQ(two.result.tail.warnings[0].text, "device 2: MIG is on");
-    EXPECT_EQ(two.result.tail.warnings[1].text, "device 1: another profiler has them");
-}
-
 TEST(DeviceRun, delivers_time_and_prediction_where_counters_are_refused) {
     fake::Script script;
     for (const bool has_collector : {true, false}) {
@@ -463,7 +355,7 @@ TEST(DeviceRun, delivers_the_points_before_one_that_cannot_be_made_and_no_other)
     DeviceBackend device(
         {.launcher = launcher, .wanted = wants({}), .accesses = points.check(), .repeats = 3});
     points.breaks = true;
-    EXPECT_THROW(run_points({{points, device}}, {}, result), UsageError);
+    EXPECT_THROW(run_points(points, device, {}, result), UsageError);
     ASSERT_EQ(result.points.size(), 2u);
     EXPECT_EQ(result.points[1].name, "offset=1");
     EXPECT_EQ(result.tail.status, Status::interrupted);

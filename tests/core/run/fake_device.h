@@ -27,7 +27,6 @@ struct Script {
     std::function<void(std::uint64_t value)> on_launch = [](auto) {};
     std::function<void()> on_collect = [] {};
     std::function<void()> on_ceiling = [] {};
-    std::function<void()> on_activate = [] {};
     // What the counters say of a plan (of a warp: value 0); by default what the model predicts.
     std::function<void(std::uint64_t value, Readings& readings)> distort = [](auto, auto&) {};
     DeviceFacts facts = facts_of("Fake GPU");

@@ -1,5 +1,5 @@
 // Which journals are of the run that looks for its points. What replaying brings back is tested
-// with runs: side_by_side_test.cpp, tests/cli/long_sweeps_test.py.
+// with runs: tests/cli/long_sweeps_test.py.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -18,13 +18,13 @@ inline auto wants(std::vector<Counter> counters) {
 
 inline ExitCode run_on_model(PointSource& points, ResultSink& sink) {
     ModelBackend model;
-    return run_points({{points, model}}, {}, sink);
+    return run_points(points, model, {}, sink);
 }
 
 inline ExitCode run_on_device(SweptPoints& points, DeviceRun run, ResultSink& sink) {
     run.accesses = points.check();
     DeviceBackend device(std::move(run));
-    return run_points({{points, device}}, {}, sink);
+    return run_points(points, device, {}, sink);
 }
 
 // Points that a test has made itself.

@@ -52,7 +52,7 @@ Replay replay(fake::Script& script, const std::string& text) {
                               },
                               .repeats = 0,
                               .points_together = warps_together});
-        outcome.code = run_points({{lines, device}}, {}, outcome.result);
+        outcome.code = run_points(lines, device, {}, outcome.result);
     } catch (const UsageError& error) {
         outcome.refusal = error.what();
     }

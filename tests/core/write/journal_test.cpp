@@ -1,5 +1,5 @@
 // What becomes of a journal when its run ends, and of the files that have its name. What it brings
-// back is tested with runs: tests/core/run/side_by_side_test.cpp, tests/cli/long_sweeps_test.py.
+// back is tested with runs: tests/cli/long_sweeps_test.py.
 #include "core/write/journal.h"
 
 #include <gmock/gmock.h>
