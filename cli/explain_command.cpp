@@ -195,6 +195,13 @@ DrawnWarps explain_kernel(const CLI::App& app, ExplainCommand command, const Mac
                         machine);
 }
 
+DrawnWarps with_time(DrawnWarps drawn, const Plan& plan, const Machine& machine) {
+    const TimedLaunch launch = timed(plan, machine);
+    drawn.first.time = launch.time;
+    if (launch.omitted) drawn.first.warnings.push_back(*launch.omitted);
+    return drawn;
+}
+
 DrawnWarps explain_pattern(const CLI::App& app, const ExplainCommand& command,
                            const Machine& machine, std::optional<std::uint64_t> warp) {
     if (app.count("EXPR") > 0 || app.count("--var") > 0)
@@ -212,11 +219,7 @@ DrawnWarps explain_pattern(const CLI::App& app, const ExplainCommand& command,
         return explanation_of(plan, machine, chosen);
     });
     drawn.first.choice = chosen.why;
-    LaunchAdvice advice = checked_advice(plan, machine);
-    drawn.first.time = advice.time;
-    drawn.first.advice = std::move(advice.list);
-    if (advice.omitted) drawn.first.warnings.push_back(*advice.omitted);
-    return drawn;
+    return with_time(std::move(drawn), plan, machine);
 }
 
 DrawnWarps explain_formula(const CLI::App& app, const ExplainCommand& command,
@@ -242,11 +245,7 @@ DrawnWarps explain_formula(const CLI::App& app, const ExplainCommand& command,
     DrawnWarps drawn = drawn_warps(plan.program, machine, warp, [&](std::uint64_t chosen) {
         return explanation_of(sweep, machine, chosen);
     });
-    LaunchAdvice advice = checked_advice(single, machine);
-    drawn.first.time = advice.time;
-    drawn.first.advice = std::move(advice.list);
-    if (advice.omitted) drawn.first.warnings.push_back(*advice.omitted);
-    return drawn;
+    return with_time(std::move(drawn), plan, machine);
 }
 
 ExitCode run_explain(const CLI::App& app, const ExplainCommand& command,

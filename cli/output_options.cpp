@@ -172,7 +172,6 @@ void OutputOptions::add_to(CLI::App& command) {
     command.add_flag("--json", json, "Short for --format json")->group(group);
     command.add_flag("--jsonl", jsonl, "Short for --format jsonl")->group(group);
     command.add_flag("--csv", csv, "Short for --format csv")->group(group);
-    command.add_flag("--plot", plot, "Short for --format plot")->group(group);
     add_repeated(command, "--output,-o", files,
                  "Write the result to FILE as well; its suffix picks the format; may be repeated",
                  "FILE", group);
@@ -187,8 +186,7 @@ void OutputOptions::add_to(CLI::App& command) {
 void OutputOptions::offer_only(CLI::App& command, std::string_view formats) {
     command.get_option("--format")
         ->description(fmt::format("Format of standard output: {}", formats));
-    for (const char* name : {"--plot", "--partial-in-place"})
-        command.remove_option(command.get_option(name));
+    command.remove_option(command.get_option("--partial-in-place"));
     for (const char* name : {"jsonl", "csv"})
         if (formats.find(name) == formats.npos)
             command.remove_option(command.get_option(fmt::format("--{}", name)));
@@ -236,7 +234,7 @@ TableStyle LookOptions::style() const {
 }
 
 bool OutputOptions::names_standard_output() const {
-    return json || jsonl || csv || plot || !format.empty() || sends_files_to_standard_output();
+    return json || jsonl || csv || !format.empty() || sends_files_to_standard_output();
 }
 
 bool OutputOptions::sends_files_to_standard_output() const {
@@ -244,19 +242,14 @@ bool OutputOptions::sends_files_to_standard_output() const {
 }
 
 std::vector<OutputTarget> OutputOptions::targets() const {
-    if (json + jsonl + csv + plot > 1)
-        throw UsageError("--json, --jsonl, --csv and --plot: standard output takes one of them",
+    if (json + jsonl + csv > 1)
+        throw UsageError("--json, --jsonl and --csv: standard output takes one of them",
                          "send the other to a file: --output FILE.jsonl");
-    const std::string chosen = json    ? "json"
-                               : jsonl ? "jsonl"
-                               : csv   ? "csv"
-                               : plot  ? "plot"
-                                       : format;
+    const std::string chosen = json ? "json" : jsonl ? "jsonl" : csv ? "csv" : format;
     if (!format.empty() && format != chosen)
         throw UsageError(fmt::format("--{} and --format {}: standard output takes one of them",
                                      chosen, shown(format)),
-                         plot ? "send the other to a file: --output FILE"
-                              : fmt::format("send the other to a file: --output FILE.{}", chosen));
+                         fmt::format("send the other to a file: --output FILE.{}", chosen));
     refuse_gate_format(chosen);
     const Format* named = chosen.empty() ? nullptr : &find_format(chosen);
     const TableStyle on_screen = look.style();

@@ -57,7 +57,6 @@ struct OutputOptions {
     std::vector<std::string> source_folders;
     bool part_in_place = false;
     bool json = false;
-    bool plot = false;
     bool jsonl = false;
     bool csv = false;
     bool quiet = false;

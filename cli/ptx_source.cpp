@@ -1,22 +1,15 @@
 #include "cli/ptx_source.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <cstring>
-#include <filesystem>
 #include <optional>
 #include <span>
-#include <sstream>
-#include <system_error>
 
-#include "cli/child_program.h"
 #include "core/runtime/signal.h"
 #include "core/text/byte_source.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
-#include "core/text/files_in_use.h"
-#include "core/text/number.h"
 
 #ifdef COALPROF_HAS_CUDA
 #include "cupti/attach/cubins.h"
@@ -105,73 +98,6 @@ PtxTexts ptx_texts_of(const CudaSource& source) {
     all.texts.emplace_back(all.made.front());
     all.cuda = bytes;
     return all;
-}
-
-namespace {
-
-// Standard output of cuobjdump for the file; throws Error where the tool is missing or fails,
-// Stopped where a signal asks for the end.
-std::string resources_of(const std::string& path) {
-    const std::string tool = path_of_program("cuobjdump");
-    if (tool.find('/') == tool.npos)
-        throw Error(
-            "cannot read a cubin: cuobjdump is not on the PATH (it comes with the CUDA toolkit)");
-    const WorkFolder folder;
-    const std::string output = folder.path() + "/resources.txt";
-    // No name that the tool may take for an option or give to a shell.
-    const std::string safe = folder.path() + "/kernels.cubin";
-    std::error_code ignored;  // the tool does not find it then
-    std::filesystem::create_symlink(std::filesystem::absolute(path, ignored), safe, ignored);
-    const int code =
-        run_tool({tool, "--dump-resource-usage", safe}, folder, {.output = output, .messages = {}});
-    if (code != 0)
-        throw Error(fmt::format("cuobjdump could not read {}", shown(path)), ExitCode::usage);
-    // Kernels of 200 bytes each: 80,000 of them. Longer output is no list of kernels.
-    constexpr std::size_t most_output_bytes = 16 << 20;
-    const auto text = read_whole(*open_own_bytes(output), most_output_bytes);
-    if (!text)
-        throw Error(fmt::format("cuobjdump prints more than {} MiB", most_output_bytes >> 20),
-                    ExitCode::usage);
-    return *text;
-}
-
-// The number after `key` in `line`, e.g. REG:32.
-std::uint64_t number_after(const std::string& line, const std::string& key) {
-    const std::size_t at = line.find(key);
-    return at == std::string::npos
-               ? 0
-               : read_integer(std::string_view(line).substr(at + key.size())).value;
-}
-
-}  // namespace
-
-std::vector<CubinKernel> kernels_in(const std::string& resource_usage) {
-    std::vector<CubinKernel> kernels;
-    std::istringstream lines(resource_usage);
-    std::string name;
-    for (std::string line; std::getline(lines, line);) {
-        const std::string function = "Function ";
-        if (const std::size_t at = line.find(function); at != std::string::npos) {
-            name = line.substr(at + function.size());
-            if (name.ends_with(':')) name.pop_back();
-        } else if (!name.empty() && line.find("REG:") != std::string::npos) {
-            kernels.push_back({name, static_cast<std::uint32_t>(number_after(line, "REG:")),
-                               number_after(line, "SHARED:")});
-            name.clear();
-        }
-    }
-    return kernels;
-}
-
-std::vector<CubinKernel> read_cubin(const std::string& path) {
-    struct stat info {};
-    if (::stat(path.c_str(), &info) != 0)
-        throw UsageError(fmt::format("--cubin {}: there is no such file", shown(path)));
-    note_input(path);
-    auto kernels = kernels_in(resources_of(path));
-    if (kernels.empty())
-        throw UsageError(fmt::format("--cubin {}: cuobjdump finds no kernel in it", shown(path)));
-    return kernels;
 }
 
 }  // namespace coalprof

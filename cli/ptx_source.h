@@ -24,20 +24,4 @@ std::string read_ptx_source(const std::string& file);
 // and missing.
 PtxTexts ptx_texts_of(const CudaSource& source);
 
-// The resources of compiled kernels, from NVIDIA's cuobjdump.
-
-struct CubinKernel {
-    std::string name;
-    std::uint32_t registers = 0;     // per thread
-    std::uint64_t shared_bytes = 0;  // static, per block
-};
-
-// Throws Error when cuobjdump is not there (ExitCode::environment) or the file holds no kernel that
-// it can read (ExitCode::usage), Stopped when a signal asks for the end. Names are as the file has
-// them: printable() belongs before a terminal.
-std::vector<CubinKernel> read_cubin(const std::string& path);
-
-// The kernels in the output of `cuobjdump --dump-resource-usage`.
-std::vector<CubinKernel> kernels_in(const std::string& resource_usage);
-
 }  // namespace coalprof

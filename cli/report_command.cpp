@@ -92,7 +92,7 @@ void require_that_all_join(const std::vector<OutputTarget>& targets) {
         if (!target.format->traits.takes_several)
             throw UsageError(
                 fmt::format("report: {} shows one result at a time", target.format->name),
-                "html, svg, plot and openmetrics show several: -o FILE.html");
+                "html, svg and openmetrics show several: -o FILE.html");
 }
 
 ExitCode run_joined(const ReportCommand& command, const std::vector<OutputTarget>& targets) {
@@ -141,7 +141,7 @@ void add_report_command(CLI::App& app, Invocation& invocation) {
         app, invocation, "report", "Saved results, JSON or JSON Lines, in any format", run_report);
     sub->add_option("RESULT", command->files,
                     "What --json, --jsonl or --output saved; - reads standard input; several "
-                    "are drawn into one picture (html, svg, plot, openmetrics)")
+                    "are drawn into one picture (html, svg, openmetrics)")
         ->required();
     command->output.add_to(*sub);
     command->output.add_source_to(*sub);

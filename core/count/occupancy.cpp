@@ -126,16 +126,4 @@ Occupancy occupancy(const Rules& rules, const KernelNeeds& needs) {
     return answer;
 }
 
-BestBlocks best_blocks(const Rules& rules, KernelNeeds needs) {
-    BestBlocks best;
-    for (needs.block = warp_lanes; needs.block <= rules.occupancy.threads_per_block;
-         needs.block += warp_lanes) {
-        const Occupancy here = occupancy(rules, needs);
-        if (here.active_blocks == 0 || here.ratio() < best.ratio) continue;
-        if (here.ratio() > best.ratio) best = {{}, here.ratio()};
-        best.blocks.push_back(needs.block);
-    }
-    return best;
-}
-
 }  // namespace coalprof

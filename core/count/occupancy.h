@@ -39,12 +39,4 @@ struct Occupancy {
 
 Occupancy occupancy(const Rules& rules, const KernelNeeds& needs);
 
-// The block sizes, multiples of a warp, that reach the highest occupancy with these registers and
-// this shared memory per block (needs.block is not read); empty when no block fits.
-struct BestBlocks {
-    std::vector<std::uint32_t> blocks;
-    double ratio = 0;
-};
-BestBlocks best_blocks(const Rules& rules, KernelNeeds needs);
-
 }  // namespace coalprof

@@ -32,7 +32,7 @@ struct Used {
     std::uint64_t high;
 };
 
-// Calls visit(block) for each segment that the lanes of a half-warp touch, cut down to the smallest
+// Calls visit(bytes) for each segment that the lanes of a half-warp touch, cut down to the smallest
 // aligned piece that holds the used bytes, halved no further than `smallest`.
 template <typename Visit>
 void each_piece(const WarpAccess& access, std::uint32_t lanes, std::uint32_t segment_bytes,
@@ -53,19 +53,8 @@ void each_piece(const WarpAccess& access, std::uint32_t lanes, std::uint32_t seg
         const std::uint64_t block = std::bit_ceil((used[at].low ^ used[at].high) + 1);
         const auto bytes =
             static_cast<std::uint32_t>(std::clamp<std::uint64_t>(block, smallest, segment_bytes));
-        visit(MovedBlock{used[at].low & ~(std::uint64_t{bytes} - 1), bytes});
+        visit(bytes);
     }
-}
-
-std::vector<MovedBlock> touched_blocks(const WarpAccess& access, std::uint32_t lanes,
-                                       std::uint32_t bytes) {
-    std::vector<MovedBlock> blocks;
-    LaneSet numbers;
-    each_lane(lanes, [&](std::uint32_t lane) {
-        const std::uint64_t number = access.addresses[lane] / bytes;
-        if (numbers.insert(number) == blocks.size()) blocks.push_back({number * bytes, bytes});
-    });
-    return blocks;
 }
 
 }  // namespace
@@ -118,31 +107,6 @@ TransactionCounts Transactions::count(const WarpAccess& access) const {
     return counts;
 }
 
-std::vector<MovedBlock> Transactions::blocks(const WarpAccess& access, std::uint32_t lanes) const {
-    const std::uint32_t segment = numbers_.segment(access.width_bytes);
-    std::vector<MovedBlock> blocks;
-    if (rule_ == GlobalRule::half_warp_segments) {
-        each_piece(access, lanes, segment, numbers_.smallest_bytes,
-                   [&](const MovedBlock& block) { blocks.push_back(block); });
-        return blocks;
-    }
-    if (rule_ != GlobalRule::half_warp_in_order)
-        return touched_blocks(access, lanes, block_bytes(access.kind));
-    if (goes_together(access, lanes)) {  // the transaction of all 16 lanes
-        const std::uint32_t first = shift_of(lanes & (0u - lanes));
-        const std::uint64_t begin =
-            access.addresses[first] - std::uint64_t{first % 16} * access.width_bytes;
-        for (std::uint32_t at = 0; at < 16 * access.width_bytes; at += segment)
-            blocks.push_back({begin + at, segment});
-        return blocks;
-    }
-    const std::uint32_t bytes = numbers_.smallest_bytes;
-    each_lane(lanes, [&](std::uint32_t lane) {
-        blocks.push_back({access.addresses[lane] / bytes * bytes, bytes});
-    });
-    return blocks;
-}
-
 bool Transactions::goes_together(const WarpAccess& access, std::uint32_t lanes) const {
     const std::uint32_t segment = numbers_.segment(access.width_bytes);
     return segment != 0 && in_order(access, lanes, segment);
@@ -175,7 +139,7 @@ void Transactions::count_segments(const WarpAccess& access, TransactionCounts& c
     const std::uint32_t segment = numbers_.segment(access.width_bytes);
     each_group(access.active_lanes, request_lanes(access.width_bytes), [&](std::uint32_t lanes) {
         each_piece(access, lanes, segment, numbers_.smallest_bytes,
-                   [&](const MovedBlock& block) { add_transactions(counts, block.bytes, 1); });
+                   [&](std::uint32_t bytes) { add_transactions(counts, bytes, 1); });
     });
 }
 

@@ -34,12 +34,6 @@ struct TransactionCounts {
     friend bool operator==(const TransactionCounts&, const TransactionCounts&) = default;
 };
 
-// The block that one transaction moves.
-struct MovedBlock {
-    std::uint64_t address = 0;
-    std::uint32_t bytes = 0;  // 32, 64 or 128
-};
-
 // The -dlcm that equals giving none: ca where L1 keeps global loads by default, else cg.
 LoadModifier usual_load_modifier(const Rules& rules);
 // True if L1 keeps global loads compiled with `modifier`.
@@ -57,10 +51,6 @@ class Transactions {
     std::uint32_t request_lanes(std::uint32_t width_bytes) const {
         return numbers_.request_lanes.lanes(width_bytes);
     }
-    // The blocks that one such group of the access moves, one for each transaction: `lanes` are its
-    // active ones.
-    std::vector<MovedBlock> blocks(const WarpAccess& access, std::uint32_t lanes) const;
-
     // The reason why `kind` has no transactions on this machine; none: it has.
     std::optional<std::string_view> unavailable(AccessKind kind) const;
 

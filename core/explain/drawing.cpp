@@ -43,9 +43,10 @@ class Drawing {
             lines_.emplace_back();
             access(explanation_.accesses[i]);
         }
-        if (explanation_.time || !explanation_.advice.empty()) lines_.emplace_back();
-        if (explanation_.time) put_labelled("time", sentence_of(*explanation_.time));
-        for (const Advice& advice : explanation_.advice) put_labelled("try", sentence_of(advice));
+        if (explanation_.time) {
+            lines_.emplace_back();
+            put_labelled("time", sentence_of(*explanation_.time));
+        }
         if (!explanation_.warnings.empty()) lines_.emplace_back();
         for (const Warning& warning : explanation_.warnings)
             put_indented(describe(warning), Ink::plain);
@@ -90,33 +91,6 @@ class Drawing {
                            time_text(time.seconds.middle), number(time.seconds.low),
                            number(time.seconds.high), phrase_of(time.limit));
     }
-    static std::string whole_percent(double share) {
-        return fmt::format("{:.{}f}{}%", share * 100, share < 0.1 || share > 0.99 ? 1 : 0, glue);
-    }
-    // "--pitch auto: 524,288 lines in the launch instead of 926,906 (43 % fewer), ~12.1 µs instead
-    // of ~20.4 µs."
-    std::string sentence_of(const Advice& advice) const {
-        std::string text = advice.change + ":";
-        if (!advice.what.empty()) {
-            const double saved =
-                1 - static_cast<double>(advice.after) /
-                        static_cast<double>(std::max<std::uint64_t>(advice.before, 1));
-            text +=
-                fmt::format(" {} {} in the launch instead of {} ({} fewer)", grouped(advice.after),
-                            advice.what, grouped(advice.before), whole_percent(saved));
-        }
-        if (!explanation_.time || !advice.time) return text + '.';
-        if (!advice.what.empty()) text += ',';
-        const Amount& after = advice.time->seconds;
-        const Amount& before = explanation_.time->seconds;
-        const std::string now = time_text(after.middle);
-        const std::string then = time_text(before.middle);
-        const Differ times = differ(after, before, noise_of(Counter::duration_seconds, false));
-        if (times == Differ::no || now == then) return text + " in about the same time.";
-        text += fmt::format(" ~{} instead of ~{}", now, then);
-        return text + (times >= Differ::likely ? "." : ", which is within the doubt.");
-    }
-
     void title() {
         std::string text = explanation_.name;
         if (!explanation_.formula.empty()) text += ": " + explanation_.formula;
@@ -172,9 +146,7 @@ class Drawing {
         lines_.emplace_back();
         for (const StyledLine& line : map.legend()) put(line);
         lines_.emplace_back();
-        if (access.transactions) {
-            transaction_counts(*access.transactions, access);
-        } else if (access.access.space == Space::local) {
+        if (access.access.space == Space::local) {
             local_counts(access);
         } else {
             counts(access);
@@ -297,19 +269,6 @@ class Drawing {
         if (counts.tag_doubts == 0 && counts.tag_wavefronts > 1)
             put_row("tag wavefronts", fmt::format("{}", counts.tag_wavefronts),
                     "passes through L1's tag stage, at most 4 cache lines each");
-    }
-
-    void transaction_counts(const TransactionUse& use, const ExplainedAccess& access) {
-        if (access.reasons.cause == Cause::not_documented)
-            return put_row("transactions", "n/a", "not known");
-        put_row("groups", fmt::format("{}", use.groups),
-                fmt::format("of up to {} lanes", use.group_lanes));
-        put_row("transactions", fmt::format("{}", use.counts.transactions()),
-                sizes_text(use.counts));
-        const std::uint64_t moved = use.counts.transaction_bytes();
-        put_row("efficiency",
-                percent(static_cast<double>(use.counts.unique_bytes) / static_cast<double>(moved)),
-                fmt::format("{} of {} bytes moved are used", use.counts.unique_bytes, moved));
     }
 
     // A square for each of `count`, those above the ideal in another shape.

@@ -11,7 +11,6 @@
 #include "core/count/launch_sum.h"
 #include "core/count/obstacles.h"
 #include "core/count/predict.h"
-#include "core/count/transactions.h"
 #include "core/explain/launch_sample.h"
 #include "core/explain/near_memory.h"
 #include "core/pattern/catalog.h"
@@ -26,18 +25,20 @@ bool counts_sectors(const Machine& machine) {
     return machine.rules->global == GlobalRule::sectors_by_warp;
 }
 
-void require_drawable(const WarpAccess& access, const Machine& machine) {
-    if (access.space == Space::global || counts_sectors(machine)) return;
+void require_drawable(const Machine& machine) {
+    if (counts_sectors(machine)) return;
     throw UsageError(
-        fmt::format("--machine {}: explain draws {} memory from compute capability 7.0 on",
-                    machine.name, name_of(access.space)));
+        fmt::format("--machine {}: explain draws warps from compute capability 7.0 on",
+                    machine.name),
+        fmt::format("the transactions of this machine are counted: coalprof PATTERN --machine {}",
+                    machine.name));
 }
 
-bool touch_alike(const WarpAccess& a, const WarpAccess& b, const Machine& machine) {
+bool touch_alike(const WarpAccess& a, const WarpAccess& b) {
     if (a.space != b.space) return false;
-    // Loads and stores of the same places have equal counts in global memory from 7.0 on; elsewhere
-    // they may go in other groups or blocks.
-    if (a.kind != b.kind && (a.space != Space::global || !counts_sectors(machine))) return false;
+    // Loads and stores of the same places have equal counts in global memory; elsewhere they may go
+    // in other groups.
+    if (a.kind != b.kind && a.space != Space::global) return false;
     if (a.active_lanes != b.active_lanes || a.width_bytes != b.width_bytes) return false;
     if (is_load_or_store(a.kind) != is_load_or_store(b.kind)) return false;
     for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
@@ -54,26 +55,15 @@ ExplainedInstruction explained(const WarpAccess& access, std::string array,
     return instruction;
 }
 
-void finish_global(ExplainedAccess& explained, const Machine& machine) {
-    const WarpAccess& access = explained.access;
-    const Purpose purpose = purpose_of(explained);
-    explained.lines = touched_lines(access);
-    if (counts_sectors(machine)) {
-        explained.reasons =
-            reasons_of(explained.shape, purpose, explained.instructions.front().counts);
-        return;
-    }
-    explained.transactions = transaction_use_of(access, *machine.rules);
-    mark_moved(explained.transactions->blocks, explained.lines);
-    explained.reasons = transaction_reasons_of(access, explained.shape, purpose,
-                                               *explained.transactions, *machine.rules);
-}
-
 void finish(ExplainedAccess& explained, const Machine& machine) {
     const WarpAccess& access = explained.access;
     explained.shape = shape_of(access);
     switch (access.space) {
-        case Space::global: finish_global(explained, machine); break;
+        case Space::global:
+            explained.lines = touched_lines(access);
+            explained.reasons = reasons_of(explained.shape, purpose_of(explained),
+                                           explained.instructions.front().counts);
+            break;
         case Space::shared:
             if (!is_load_or_store(access.kind)) {
                 explained.reasons = shared_atomic_reasons_of(explained.shape);
@@ -124,19 +114,18 @@ LaunchCensus census_of(const Program& program, const Instruction& instruction,
     return census;
 }
 
-bool is_plain_load(const ExplainedAccess& access, const Machine& machine) {
-    return access.access.space == Space::global && counts_sectors(machine) &&
-           purpose_of(access) == Purpose::load && !access.instructions.front().array.empty();
+bool is_plain_load(const ExplainedAccess& access) {
+    return access.access.space == Space::global && purpose_of(access) == Purpose::load && !access.instructions.front().array.empty();
 }
 
 // Bytes of the sectors of `access` that it uses, or that the warp's other loads of its array use
 // with it.
 std::uint64_t bytes_used_together(const ExplainedAccess& access,
-                                  const std::vector<ExplainedAccess>& all, const Machine& machine) {
+                                  const std::vector<ExplainedAccess>& all) {
     std::map<std::uint64_t, std::array<std::uint32_t, sectors_per_line>> used;  // of each line
     for (const TouchedLine& line : access.lines) used[line.address];
     for (const ExplainedAccess& other : all) {
-        if (!is_plain_load(other, machine) ||
+        if (!is_plain_load(other) ||
             other.instructions.front().array != access.instructions.front().array)
             continue;
         for (const TouchedLine& line : other.lines)
@@ -154,11 +143,11 @@ std::uint64_t bytes_used_together(const ExplainedAccess& access,
 
 // Sectors that one load uses in part may be used by another load of the array: then there is less
 // to fix than one load alone shows.
-void tell_what_loads_share(std::vector<ExplainedAccess>& accesses, const Machine& machine) {
+void tell_what_loads_share(std::vector<ExplainedAccess>& accesses) {
     for (ExplainedAccess& access : accesses) {
-        if (!is_plain_load(access, machine)) continue;
+        if (!is_plain_load(access)) continue;
         const std::uint64_t moved = std::uint64_t{access.shape.sectors} * sector_bytes;
-        const std::uint64_t together = bytes_used_together(access, accesses, machine);
+        const std::uint64_t together = bytes_used_together(access, accesses);
         if (together <= access.shape.unique_bytes()) continue;
         const std::string& array = access.instructions.front().array;
         if (together == moved)
@@ -208,18 +197,18 @@ std::vector<ExplainedAccess> accesses_of(const Program& program, const LaunchWar
         const WarpAccess access =
             access_of_warp(program, {}, instruction, warp.first_thread, warp.lanes);
         const auto same_places = [&](const ExplainedAccess& other) {
-            return !has_steps && touch_alike(other.access, access, machine);
+            return !has_steps && touch_alike(other.access, access);
         };
         auto home = std::find_if(accesses.begin(), accesses.end(), same_places);
         if (home == accesses.end()) {
-            require_drawable(access, machine);
+            require_drawable(machine);
             home = accesses.emplace(accesses.end());
             first_of.push_back(&instruction);
             home->access = access;
             home->element_bytes = access.width_bytes;
             if (const CustomFormula* custom = custom_formula_of(instruction))
                 home->notes = custom->notes(instruction.width_bytes, warp.first_thread, warp.lanes);
-            if (access.space == Space::global && counts_sectors(machine))
+            if (access.space == Space::global)
                 home->launch = census_of(program, instruction, access, machine);
         }
         home->instructions.push_back(
@@ -231,7 +220,7 @@ std::vector<ExplainedAccess> accesses_of(const Program& program, const LaunchWar
         const TurnCensus census = census_of_turns(program, *first_of[i], accesses[i].access);
         tell_how_many_take_turns(accesses[i], census, census.warps == warp_count(program));
     }
-    tell_what_loads_share(accesses, machine);
+    tell_what_loads_share(accesses);
     return accesses;
 }
 
@@ -363,7 +352,7 @@ Explanation explanation_of(const std::string& name, const std::vector<NamedWarp>
     explanation.machine = machine.name;
     explanation.evidence = text_of(machine.rules->evidence);
     for (const NamedWarp& warp : warps) {
-        require_drawable(warp.access, machine);
+        require_drawable(machine);
         ExplainedAccess& one = explanation.accesses.emplace_back();
         one.instructions.push_back(explained(warp.access, warp.array, machine));
         one.access = warp.access;

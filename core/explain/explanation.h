@@ -10,11 +10,10 @@
 #include <vector>
 
 #include "core/count/coalescer.h"
-#include "core/explain/advice.h"
+#include "core/explain/launch_time.h"
 #include "core/explain/near_memory.h"
 #include "core/explain/reasons.h"
 #include "core/explain/shape.h"
-#include "core/explain/transaction_use.h"
 #include "core/machine/machine.h"
 #include "core/pattern/plan.h"
 #include "core/result/reading.h"
@@ -58,7 +57,6 @@ struct ExplainedAccess {
     std::uint64_t origin_address = 0;
     std::uint32_t element_bytes = 0;  // of the array, if its begin is known; else 0
     std::vector<TouchedLine> lines;   // of global memory, and of local memory as interleaved
-    std::optional<TransactionUse> transactions;  // of global memory before 7.0
     std::optional<BankUse> banks;                // of shared memory
     std::vector<NearPass> constant_passes;       // of constant memory
     WarpShape shape;
@@ -83,7 +81,6 @@ struct Explanation {
     std::uint64_t first_thread = 0;  // logical index of lane 0
     std::vector<ExplainedAccess> accesses;
     std::optional<LaunchTime> time;  // of the whole launch
-    std::vector<Advice> advice;      // for the whole launch, checked by the model
     std::vector<Warning> warnings;   // limits of the machine that the launch exceeds
     bool names_source = false;       // a line is then one of the source, unless it says "cache"
 };

@@ -67,15 +67,6 @@ Json passes_of(const ExplainedAccess& access) {
     return passes;
 }
 
-// The blocks that machines before compute capability 7.0 move; null for later ones.
-Json transactions_of(const ExplainedAccess& access) {
-    Json blocks = Json::array();
-    if (access.transactions)
-        for (const MovedBlock& block : access.transactions->blocks)
-            blocks.push_back({{"byte", block.address}, {"bytes", block.bytes}});
-    return blocks;
-}
-
 Json number_of(const Reading& reading) {
     if (const auto* integer = std::get_if<std::uint64_t>(&reading)) return *integer;
     if (const auto* real = std::get_if<double>(&reading)) return *real;
@@ -131,7 +122,6 @@ Json access_of(const ExplainedAccess& access) {
             {"origin_address", access.origin_address},
             {"lanes", lane_map(access)},
             {"lines", lines_of(access)},
-            {"transactions", transactions_of(access)},
             {"passes", passes_of(access)},
             {"notes", access.notes},
             {"cause", found.empty() ? std::string(name_of(access.reasons.cause)) : found[0].cause},
@@ -147,14 +137,6 @@ Json tree_of(const LaunchTime& time) {
 }
 
 // Members that are only sometimes there are null elsewhere.
-Json tree_of(const Advice& advice) {
-    const bool counts = !advice.what.empty();
-    return {{"change", advice.change},
-            {"counts", counts ? Json(advice.what) : Json()},
-            {"before", counts ? Json(advice.before) : Json()},
-            {"after", counts ? Json(advice.after) : Json()},
-            {"time", advice.time ? tree_of(*advice.time) : Json()}};
-}
 
 Json tree_of(const Explanation& explanation) {
     Json accesses = Json::array();
@@ -169,11 +151,6 @@ Json tree_of(const Explanation& explanation) {
         {"first_thread", explanation.first_thread},
         {"accesses", std::move(accesses)}};
     if (explanation.time) tree["time"] = tree_of(*explanation.time);
-    if (!explanation.advice.empty()) {
-        Json& advices = tree["advice"] =
-            Json::array();  // see meta_of() in core/write/json_text.cpp
-        for (const Advice& advice : explanation.advice) advices.push_back(tree_of(advice));
-    }
     return tree;
 }
 

@@ -59,7 +59,6 @@ std::uint32_t lanes_of(const TouchedLine& line) {
 bool look_alike(const TouchedLine& a, const TouchedLine& b) {
     for (std::size_t i = 0; i < sectors_per_line; ++i)
         if (a.sectors[i].used_bytes != b.sectors[i].used_bytes ||
-            a.sectors[i].is_moved != b.sectors[i].is_moved ||
             a.sectors[i].lanes_of_word != b.sectors[i].lanes_of_word)
             return false;
     return true;
@@ -141,7 +140,7 @@ StyledLine LineMap::heading() const {
 LineMap::Cell LineMap::cell_of(const TouchedSector& sector, std::uint32_t word) const {
     const Glyphs& glyphs = style_.ascii ? plain : unicode;
     const auto of = [&](Mark mark) { return Cell{mark, std::string(glyph(glyphs, mark))}; };
-    if (!sector.is_moved) return of(Mark::untouched);
+    if (sector.lanes == 0) return of(Mark::untouched);
     const std::uint32_t used = sector.used_bytes >> (4 * word) & 0xF;
     if (used == 0) return of(Mark::unused);
     if (purpose_ == Purpose::atomic) {
@@ -192,7 +191,7 @@ StyledLine LineMap::fold_of(std::size_t begin, std::size_t end, bool alike) cons
     std::uint32_t sectors = 0;
     for (std::size_t i = begin; i < end; ++i) {
         lanes |= lanes_of(access_.lines[i]);
-        for (const TouchedSector& sector : access_.lines[i].sectors) sectors += sector.is_moved;
+        for (const TouchedSector& sector : access_.lines[i].sectors) sectors += sector.lanes != 0;
     }
     const std::string_view fold = (style_.ascii ? plain : unicode).fold;
     StyledLine line;

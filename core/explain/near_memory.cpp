@@ -83,7 +83,6 @@ void merge(std::vector<TouchedLine>& lines, const TouchedLine& added) {
     }
     for (std::size_t s = 0; s < sectors_per_line; ++s) {
         at->sectors[s].lanes |= added.sectors[s].lanes;
-        at->sectors[s].is_moved |= added.sectors[s].is_moved;
         at->sectors[s].used_bytes |= added.sectors[s].used_bytes;
         for (std::size_t w = 0; w < words_per_sector; ++w)
             at->sectors[s].lanes_of_word[w] = static_cast<std::uint8_t>(

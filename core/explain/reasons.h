@@ -25,12 +25,8 @@ enum class Cause : std::uint8_t {
     same_word,        // atomics: lanes that update one place wait for each other
     word_bank,        // atomics: lanes of different lines wait for each other
     unknown_packets,  // atomics whose packets are not known
-    // For machines before compute capability 7.0 (transaction_use.h).
-    in_order,        // half-warps whose lane k is at word k
-    out_of_order,    // half-warps that are not
-    blocks,          // the blocks that each request touches
-    not_documented,  // atomics
     // For shared, constant and local memory (near_memory.h).
+    not_documented,     // shared: atomics
     no_conflict,        // shared: no bank is asked for two words
     bank_conflict,      // shared: one is
     one_address,        // constant: all lanes want it

@@ -94,7 +94,6 @@ std::vector<TouchedLine> touched_lines(const WarpAccess& access) {
         TouchedSector& sector = line.sectors[address % line_bytes / sector_bytes];
         const auto byte = static_cast<std::uint32_t>(address % sector_bytes);
         sector.lanes |= 1u << lane;
-        sector.is_moved = true;
         sector.used_bytes |= static_cast<std::uint32_t>((1ull << access.width_bytes) - 1) << byte;
         const std::uint32_t end =
             std::min(byte + access.width_bytes, static_cast<std::uint32_t>(sector_bytes));

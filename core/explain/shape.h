@@ -16,7 +16,6 @@ inline constexpr std::uint32_t words_per_sector = sector_bytes / 4;
 
 struct TouchedSector {
     std::uint32_t lanes = 0;       // lanes in it; none: not touched
-    bool is_moved = false;         // touched, or fetched in addition by an old machine
     std::uint32_t used_bytes = 0;  // one bit per byte of the sector
     std::array<std::uint8_t, words_per_sector> lanes_of_word{};  // number of lanes, per 4 bytes
 };

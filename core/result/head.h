@@ -89,7 +89,7 @@ struct ResultHead {
     std::string backend;                   // "model" or "device"
     std::uint64_t passes = 0;              // hardware passes of the counters; 0: none were read
     SweepFacts sweep;
-    bool compares_settings = false;       // points differ in settings that are judged at the end
+    bool compares_settings = false;       // points differ in settings of memory
     std::optional<std::uint64_t> points;  // number to come, where that is known
     // The only counters to show; empty: all.
     std::vector<Counter> columns;

@@ -63,9 +63,6 @@ std::vector<Counter> counters_from(JsonView list, std::string_view what) {
 
 Verdict verdict_from(JsonView item) {
     constexpr std::string_view what = "verdicts";
-    constexpr std::array bases{Verdict::Basis::measured_time, Verdict::Basis::predicted_bandwidth,
-                               Verdict::Basis::predicted_traffic,
-                               Verdict::Basis::predicted_l1_reuse};
     Verdict verdict{.scope = values_from(member_of(item, what, "scope"), "verdicts.scope"),
                     .combinations = natural_in(item, what, "combinations"),
                     .values = natural_in(item, what, "values"),
@@ -73,8 +70,6 @@ Verdict verdict_from(JsonView item) {
     const JsonView gain = member_of(item, what, "gain");
     verdict.gain =
         gain.is_null() ? std::numeric_limits<double>::infinity() : number_in(item, what, "gain");
-    if (const JsonView basis = member_of(item, what, "basis"); !basis.is_null())
-        verdict.basis = named_one(bases, basis, "verdicts.basis");
     for (const JsonView settings : member_of(item, what, "best"))
         verdict.best.push_back(values_from(settings, "verdicts.best"));
     return verdict;

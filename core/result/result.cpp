@@ -23,17 +23,6 @@ std::string_view name_of(Status status) {
     return "";
 }
 
-std::string_view name_of(Verdict::Basis basis) {
-    switch (basis) {
-        case Verdict::Basis::none: break;
-        case Verdict::Basis::measured_time: return "measured_time";
-        case Verdict::Basis::predicted_bandwidth: return "predicted_bandwidth";
-        case Verdict::Basis::predicted_traffic: return "predicted_traffic";
-        case Verdict::Basis::predicted_l1_reuse: return "predicted_l1_reuse";
-    }
-    return "";
-}
-
 ExitCode exit_code_of(Status status) {
     switch (status) {
         case Status::complete: return ExitCode::done;

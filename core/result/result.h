@@ -109,24 +109,15 @@ struct Warning {
 // As one sentence for people: "warning W-MISMATCH: offset=1: ...".
 std::string describe(const Warning& warning);
 
-// The best of several combinations of settings for a pattern.
+// The best of several combinations, as --best finds it.
 struct Verdict {
-    enum class Basis : std::uint8_t {
-        none,  // some combinations are unknown
-        measured_time,
-        predicted_bandwidth,
-        predicted_traffic,
-        predicted_l1_reuse,  // the same traffic, but L1 loses shared lines
-    };
-    NamedValues scope = {};  // its machine or GPU; empty: the whole result
-    Basis basis = Basis::none;
+    NamedValues scope = {};  // the counter that decides, and where there are several the size
     std::uint64_t combinations = 0;
     std::uint64_t values = 0;            // compared values of the parameter
     std::vector<NamedValues> best = {};  // several: they are equally good; none: no verdict
     double gain = 1;                     // how many times more the worst one takes than the best
     std::string text = {};               // the same as a sentence
 };
-std::string_view name_of(Verdict::Basis basis);
 
 // Wasted memory traffic in a kernel, and a fix: one for each cause.
 struct LineFinding {

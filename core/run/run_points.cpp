@@ -15,7 +15,6 @@
 #include "core/result/result.h"
 #include "core/result/result_reader.h"
 #include "core/run/agreement.h"
-#include "core/run/settings_judge.h"
 #include "core/runtime/signal.h"
 #include "core/text/byte_source.h"
 #include "core/text/describe.h"
@@ -100,7 +99,6 @@ class Collected : public Delivery {
     void add(const PlannedPoint& planned, const Point& point, bool is_replayed) {
         is_partial_ = is_partial_ || !point.failure.empty();
         if (point.measured) warn_of_mismatches(point);
-        judge_.add(planned, point);
         sink_has_failed_ = true;  // unless it comes back
         if (keeping_.keep) keeping_.keep(point, is_replayed);
         sink_.point(point);
@@ -116,7 +114,6 @@ class Collected : public Delivery {
         tail_.status = was_interrupted_ ? Status::interrupted
                        : is_partial_    ? Status::partial
                                         : Status::complete;
-        tail_.verdicts = judge_.verdicts();
         return std::move(tail_);
     }
 
@@ -130,7 +127,6 @@ class Collected : public Delivery {
 
     ResultSink& sink_;
     const Keeping& keeping_;
-    SettingsJudge judge_;
     ResultTail tail_;
     std::uint64_t told_ = 0;
     std::uint64_t untold_ = 0;
@@ -228,7 +224,7 @@ class Replay : public ResultSink {
 std::vector<std::string> question_in(const std::vector<std::string>& argv) {
     std::vector<std::string> words = without_options(
         argv,
-        {"--resume", "--plot", "-q", "--quiet", "-v", "--verbose", "--no-progress", "--json",
+        {"--resume", "-q", "--quiet", "-v", "--verbose", "--no-progress", "--json",
          "--jsonl", "--plain"},
         {"-o", "--output", "--format", "--color", "--threads", "--sort", "--best", "--shard"});
     if (!words.empty()) words.erase(words.begin());  // the program

@@ -183,7 +183,6 @@ Status ShardMerge::write(ResultSink& sink) const {
     };
     const auto lower = [&](Status status) { merged.status = std::max(merged.status, status); };
     sink.begin(head());
-    bool has_verdicts = false;
     std::vector<std::size_t> seen;
     for (const ShardFile& file : files_) {
         const auto source = open_bytes(file.path);
@@ -197,7 +196,6 @@ Status ShardMerge::write(ResultSink& sink) const {
                   fmt::format("{} lacks {} of the {} points of shard {}/{}", shown(file.path),
                               lacking, points_of(file), file.index, file.count)});
         }
-        has_verdicts |= !points.tail.verdicts.empty();
         lower(points.tail.status);
         for (const Warning& warning : points.tail.warnings) warn(warning);
     }
@@ -211,10 +209,6 @@ Status ShardMerge::write(ResultSink& sink) const {
               {},
               fmt::format("{} of {} shards are missing", missing_.size(), files_.front().count)});
     }
-    if (has_verdicts && files_.size() > 1)
-        warn({"W-SHARDS",
-              {},
-              "which settings are best is judged over all points of one run: shards cannot say"});
     sink.finish(merged);
     return merged.status;
 }

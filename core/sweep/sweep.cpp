@@ -278,8 +278,8 @@ void finish_point(PlannedPoint& point, const Sweep& sweep, ChosenLaunch launch,
                   std::uint64_t setting) {
     const std::uint64_t combinations = count_of(sweep.memory_axes);
     const Machine& machine = sweep.machines[setting / combinations];
-    point.settings.clear();
-    choose(sweep.memory_axes, setting % combinations, launch, point.settings);
+    NamedValues settings;
+    choose(sweep.memory_axes, setting % combinations, launch, settings);
     point.machine = machine;
     point.plan.cache = {.dlcm = launch.dlcm.value_or(usual_load_modifier(*machine.rules)),
                         .dscm = launch.dscm,
@@ -288,10 +288,8 @@ void finish_point(PlannedPoint& point, const Sweep& sweep, ChosenLaunch launch,
     point.plan.allocation = launch.allocation;
     point.plan.path = launch.path;
     apply_memory_settings(point.plan);
-    point.scope.clear();
-    if (sweep.machines.size() > 1) point.scope.emplace_back("machine", machine.name);
-    for (const NamedValues& more : {point.scope, point.settings})
-        point.parameters.insert(point.parameters.end(), more.begin(), more.end());
+    if (sweep.machines.size() > 1) point.parameters.emplace_back("machine", machine.name);
+    point.parameters.insert(point.parameters.end(), settings.begin(), settings.end());
     point.name = name_of_point(point.parameters);
     // The rest that the split leaves for L1 follows from the carveout and is no part of the name.
     if (has_axis(sweep.memory_axes, "carveout"))

@@ -24,8 +24,6 @@ struct PlannedPoint {
     Machine machine;
     std::string name;             // "offset=11", with swept settings "offset=11 dlcm=cg"
     NamedValues parameters = {};  // the same as values, and values that follow from them
-    NamedValues scope = {};     // those of the parameters that name one of several machines
-    NamedValues settings = {};  // those of the parameters that are swept settings
 };
 
 class PointSource {
@@ -34,7 +32,7 @@ class PointSource {
 
     // The number of points, where that is known before the last of them.
     virtual std::optional<std::uint64_t> size() const { return std::nullopt; }
-    // True if they differ in settings that are compared with each other at the end.
+    // True if they differ in settings of memory.
     virtual bool compares_settings() const { return false; }
 
     // Before anything else: errors that would make a result pointless are thrown here.

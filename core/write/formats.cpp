@@ -72,7 +72,7 @@ class PrintableResult : public ResultSink {
 
 // Each in a separate file, NAME_writer.cpp.
 MakeWriter make_table, make_json, make_jsonl, make_csv, make_markdown, make_latex, make_openmetrics,
-    make_plot, make_svg, make_html;
+    make_svg, make_html;
 
 namespace {
 
@@ -109,7 +109,6 @@ constexpr std::array formats = [] {
                several,
                make_openmetrics,
                "[Prometheus](dashboards/README.md)"},
-        Format{"plot", {".plot"}, lines, several, make_plot, "a terminal: curves"},
         Format{"svg", {".svg"}, printable, several, make_svg, "papers: curves"},
         Format{
             "html", {".html", ".htm"}, printable, page, make_html, "a browser, without a network"},

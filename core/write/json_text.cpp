@@ -141,9 +141,7 @@ std::string json_of_verdicts(const std::vector<Verdict>& verdicts) {
     for (const Verdict& verdict : verdicts) {
         Json best = Json::array();
         for (const NamedValues& settings : verdict.best) best.push_back(tree_of(settings));
-        const bool is_known = verdict.basis != Verdict::Basis::none;
         list.push_back({{"scope", tree_of(verdict.scope)},
-                        {"basis", is_known ? Json(name_of(verdict.basis)) : Json(nullptr)},
                         {"combinations", verdict.combinations},
                         {"values", verdict.values},
                         {"best", best},

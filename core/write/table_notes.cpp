@@ -84,13 +84,6 @@ GroupedText text_of(const TableItem& item) {
     return {item.group, std::string(item.heading->phrase)};
 }
 
-std::string settings_line(const Verdict& verdict) {
-    std::string scope;
-    for (const auto& [key, value] : verdict.scope)
-        scope += fmt::format(" {} {}", key, value_text(value, whole_text, false));
-    return fmt::format("Best settings{}{}: {}.", scope.empty() ? "" : " on", scope, verdict.text);
-}
-
 }  // namespace
 
 std::string finding_command(const LineFinding& finding) {
@@ -125,27 +118,27 @@ std::string finding_text(const LineFinding& finding, bool is_ascii) {
 }
 
 std::vector<std::string> verdict_lines(const std::vector<Verdict>& verdicts) {
-    std::vector<std::string> asked;
-    std::vector<std::string> others;
+    std::vector<std::string> lines;
     std::set<std::string> counters;  // with a verdict on all sizes
     std::size_t sizes = 0;
     for (const Verdict& verdict : verdicts) {
-        // Only the verdict of --best names a counter.
-        const Value* counter = find_value(verdict.scope, "counter");
-        if (!counter) {
-            others.push_back(settings_line(verdict));
-        } else if (verdict.scope.size() == 1) {
-            counters.insert(text_of(*counter));
-            asked.push_back(fmt::format("Best: {}.", verdict.text));
-        } else if (!counters.contains(text_of(*counter)) && ++sizes <= most_sizes) {
-            NamedValues size = verdict.scope;
-            std::erase_if(size, [](const auto& one) { return one.first == "counter"; });
-            asked.push_back(fmt::format("Best at {}: {}.", text_of(size), verdict.text));
+        NamedValues size = verdict.scope;
+        std::string counter;
+        std::erase_if(size, [&](const auto& one) {
+            if (one.first != "counter") return false;
+            counter = text_of(one.second);
+            return true;
+        });
+        if (size.empty()) {
+            counters.insert(counter);
+            lines.push_back(fmt::format("Best: {}.", verdict.text));
+        } else if (!counters.contains(counter) && ++sizes <= most_sizes) {
+            lines.push_back(fmt::format("Best at {}: {}.", text_of(size), verdict.text));
         }
     }
     if (sizes > most_sizes)
-        asked.push_back(fmt::format("And {} more sizes: --json lists them.", sizes - most_sizes));
-    return asked.empty() ? others : asked;
+        lines.push_back(fmt::format("And {} more sizes: --json lists them.", sizes - most_sizes));
+    return lines;
 }
 
 void TableNotes::look_at(const ResultHead& head) {

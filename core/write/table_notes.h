@@ -21,7 +21,7 @@ std::string saving_text(const LineFinding& finding, bool is_ascii);
 // similar pattern.
 std::string finding_command(const LineFinding& finding);
 
-// "Best settings on machine h200: ...", a line each; with --best only the verdict by that counter.
+// "Best: ...", "Best at n 1024: ...", a line each.
 std::vector<std::string> verdict_lines(const std::vector<Verdict>& verdicts);
 
 class TableNotes {

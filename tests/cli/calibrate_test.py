@@ -18,7 +18,7 @@ class Calibrate(Case):
             self.assertEqual(os.listdir(folder), [])
 
     def test_is_a_list_and_refuses_what_no_list_is_before_it_measures(self):
-        for wanted in ("html", "svg", "plot", "openmetrics"):
+        for wanted in ("html", "svg", "openmetrics"):
             self.assertIn("table, json, jsonl, csv or md", self.refuse("calibrate", "--format", wanted).err_text)
         self.refuse("calibrate", "--device", "1024")
 

@@ -193,8 +193,6 @@ class Svg(Report):
             self.assertEqual(len(texts), values)
             self.assertTrue(any("naive" in text for text in texts), texts)
             self.assertEqual(sum(node.get("class", "").startswith("bar ") for node in first), values)
-            plot = self.run_ok(*command, "--format", "plot", cwd=harness.SOURCE).out_text
-            self.assertRegex(plot, r"(?m)naive.* 32")
 
     def test_has_no_name_for_what_follows_from_a_variant(self):
         text = self.run_ok("transpose", "--range", "256..1024*2", "--format", "svg").out_text
@@ -216,9 +214,8 @@ class Svg(Report):
         """1, 2, 4, ... 64: seven values, six equal steps; 0, 8, ... 48 has them anyhow."""
         for values in ("1..64*2", "0..48:8"):
             text = self.run_ok("stride" if values[0] == "1" else "offset", "--range", values, "--op", "load",
-                               "--counters", "load_requests", "--plot", "--plain").out_text
-            (row,) = [line for line in text.splitlines() if "*" in line and not line.startswith("*")]
-            places = [i for i, mark in enumerate(row) if mark == "*"]
+                               "--counters", "load_requests", "--format", "svg").out_text
+            places = [float(x) for x in re.findall(r'<circle [^>]*cx="([\d.]+)"', text)]
             self.assertEqual(len(places), 7)
             steps = [right - left for left, right in zip(places, places[1:])]
             self.assertLessEqual(max(steps) - min(steps), 1)
@@ -249,42 +246,6 @@ class Svg(Report):
         self.assertIn("predicted</title>", exact)
         self.assertNotIn("intervals", exact)
         self.assertIn("intervals", self.run_ok(*sweep, "--columns", "duration_seconds").out_text)
-
-
-class Plot(Report):
-    def test_has_a_mark_for_each_point_at_its_height(self):
-        text = self.run_ok("offset", "--range", "0..8", "--op", "load", "--counters", "load_sectors_per_request",
-                           "--plot", "--plain").out_text
-        rows = [line for line in text.splitlines() if "*" in line and not line.startswith("*")]
-        # 4 sectors where the offset is a multiple of 8 elements, else 5; the higher row comes first.
-        self.assertEqual([row.count("*") for row in rows], [7, 2])
-        self.assertRegex(text, r"(?m)^ +offset$")
-
-    def test_fits_a_narrow_terminal_in_plain_ascii(self):
-        for document in (golden("measured.json"), golden("estimated.json"), golden("warps.json"), hostile()):
-            for more in ((), ("--plain",)):
-                text = self.report(document, "plot", *more)
-                self.assertLessEqual(max(map(len, text.splitlines())), 80)
-                self.assertNotRegex(text, r"[\x00-\x09\x0b-\x1f\x7f]| \n")
-                self.assertIn("\n* measured" if more else "\n● measured", text.replace("predicted", "measured"))
-                if more:
-                    self.assertTrue(text.isascii())
-
-    def test_stands_numbers_of_any_size(self):
-        document = golden("predicted.json")
-        for value in (0, 1e308, 5e-324, 2 ** 64 - 1):
-            document["points"][0]["parameters"]["offset"] = int(value) if value < 2 ** 64 else 1
-            document["points"][0]["predicted"]["load_efficiency"] = value
-            text = self.report(document, "plot")
-            self.assertNotRegex(text, r"\b(nan|inf)\b")
-
-    def test_of_several_results_tells_them_apart(self):
-        with tempfile.TemporaryDirectory() as folder:
-            for machine in ("h200", "c870"):
-                self.run_ok("offset", "--machine", machine, "-o", f"{machine}.json", "-q", cwd=folder)
-            text = self.run_ok("report", "h200.json", "c870.json", "--plot", cwd=folder).out_text
-            self.assertIn("Tesla C870", text)
-        self.refuse("offset", "--plot", "--json")
 
 
 class Html(Report):

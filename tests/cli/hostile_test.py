@@ -17,7 +17,7 @@ from harness import Case
 # What a terminal obeys, hides or reorders: C0, DEL, C1, separators, marks of direction; and two services' commands.
 HOSTILE = "::error::A\n::error::B\r##[error]C\x1b[31mD\x07E\x7fF\x85G\x9b31mH\u2028I\u202eJ\u200bK\tL\ufeff\U000e0041\n# EOF\nM|N"
 FORMATS = {"table": "txt", "json": "json", "jsonl": "jsonl", "csv": "csv", "md": "md", "openmetrics": "prom",
-           "plot": "plot", "svg": "svg", "html": "html"}
+           "svg": "svg", "html": "html"}
 FREE = []  # strings of everything() that may be anything
 GATE_FORMATS = ("text", "json", "md", "junit", "github")
 
@@ -135,7 +135,7 @@ class Hostile(Case):
 
     def told_beside(self, result):
         """Formats that tell no warnings send them to standard error."""
-        for name in ("jsonl", "csv", "openmetrics", "plot", "svg"):
+        for name in ("jsonl", "csv", "openmetrics", "svg"):
             ran = self.run_ok("report", self.save(result), "--format", name)
             self.assertIn(b"warning", ran.err)
             self.require_harmless(ran.err, f"warnings beside {name}")

@@ -134,7 +134,6 @@ class Occupancy(Case):
     def test_lists_are_arrays(self):
         row = self.run_ok("occupancy", "--json").json["occupancy"][0]
         self.assertIsInstance(row["limiters"], list)
-        self.assertIsInstance(row["best_blocks"], list)
 
     def test_shared_memory_takes_a_list(self):
         rows = self.run_ok("occupancy", "--shared", "0,8KiB..32KiB*2", "--json").json["occupancy"]

@@ -67,7 +67,6 @@ class Inputs(Case):
                     ("c.json", settings, (*SHORT, "-o", "c.json")),
                     ("c.json", settings, ("patterns", "-o", "c.json")),
                     ("w.json", WARPS, ("explain", "warps", "w.json", "-o", "w.json")),
-                    ("k.json", "no cubin", ("occupancy", "--cubin", "k.json", "-o", "k.json")),
                     ("r.json", result, ("report", "r.json", "-o", "r.json")),
                     ("r.svg", result, ("report", "-", "r.svg", "-o", "r.svg")),
                     ("r.json", result, ("check", "r.json", "--budget", "load_sectors >= 0", "-o", "r.json")),
@@ -75,14 +74,7 @@ class Inputs(Case):
                 with self.subTest(arguments):
                     self.refuse_to_write(folder, name, content, *arguments,
                                          stdin=WARPS if arguments[0] == "warps" else result,
-                                         env=environment(COALPROF_CONFIG="c.json", PATH=self.with_cubin_reader(folder)))
-
-    @staticmethod
-    def with_cubin_reader(folder):
-        """A PATH on which something calls itself cuobjdump and finds a kernel."""
-        write(f"{folder}/cuobjdump", "#!/bin/sh\necho ' Function k:'\necho '  REG:32 SHARED:0'\n")
-        os.chmod(f"{folder}/cuobjdump", 0o755)
-        return f"{folder}:{os.environ.get('PATH', '/usr/bin:/bin')}"
+                                         env=environment(COALPROF_CONFIG="c.json"))
 
     def test_are_programs_too(self):
         if not harness.can_attach():

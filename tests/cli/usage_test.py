@@ -117,6 +117,7 @@ class WrongCommandLines(Case):
                 (["constant", "--path", "tex"], "constant memory"),
                 (["explain", "offset", "--op", "load", "--path", "tex"], "--path tex"),
                 (["explain", "offset", "--op", "load", "--path", "ldg", "--machine", "k40"], "--path ldg"),
+                (["explain", "offset", "--machine", "c2050"], "compute capability 7.0"),
                 (["offset", "--device", "first"], "--device"),
                 (["offset", "--device", "-1"], "--device"),
                 (["offset", "--device", "0,1"], "--device"),

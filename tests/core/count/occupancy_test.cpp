@@ -135,21 +135,5 @@ TEST(Occupancy, allows_the_most_of_everything) {
     EXPECT_EQ(occupancy(rules_of("c870"), {.block = 32, .shared_bytes = 2561}).active_blocks, 5u);
 }
 
-// 9.0: 64 warps, at most 32 blocks: from 64 threads up, every size whose warps divide 64.
-TEST(BestBlocks, reach_the_highest_occupancy) {
-    const BestBlocks best = best_blocks(rules_of("h200"), {.registers_per_thread = 32});
-    EXPECT_THAT(best.blocks, ElementsAre(64, 128, 256, 512, 1024));
-    EXPECT_DOUBLE_EQ(best.ratio, 1.0);
-    // 8.6: 48 warps and 16 blocks: 3, 4, 6, 8, 12, 16, 24 warps.
-    EXPECT_THAT(best_blocks(rules_of("rtx3090"), {.registers_per_thread = 32}).blocks,
-                ElementsAre(96, 128, 192, 256, 384, 512, 768));
-}
-
-TEST(BestBlocks, are_none_where_no_block_fits) {
-    const BestBlocks best = best_blocks(rules_of("h200"), {.registers_per_thread = 300});
-    EXPECT_TRUE(best.blocks.empty());
-    EXPECT_DOUBLE_EQ(best.ratio, 0);
-}
-
 }  // namespace
 }  // namespace coalprof

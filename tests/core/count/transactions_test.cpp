@@ -226,28 +226,6 @@ TEST(L1, keeps_what_streams_where_it_keeps_it_by_the_guides_alone) {
             << text_of(rules.cc);
 }
 
-std::vector<std::pair<std::uint64_t, std::uint32_t>> blocks_on(std::string_view machine,
-                                                               const WarpAccess& access,
-                                                               std::uint32_t lanes) {
-    std::vector<std::pair<std::uint64_t, std::uint32_t>> blocks;
-    for (const MovedBlock& block :
-         Transactions(rules_of(machine), LoadModifier::ca).blocks(access, lanes))
-        blocks.emplace_back(block.address, block.bytes);
-    return blocks;
-}
-
-// Appendix F.3.2.1: 16 lanes of 16 bytes in order are two segments of 128 bytes, of 4 bytes one of
-// 64; out of order each lane has 32 bytes of its own. The second half-warp begins 16 lanes on.
-TEST(Transactions, of_1_0_move_the_segments_of_their_half_warp) {
-    using Blocks = std::vector<std::pair<std::uint64_t, std::uint32_t>>;
-    const WarpAccess wide = spaced_warp(0, 16, 16);
-    EXPECT_EQ(blocks_on("1.0", wide, 0x0000FFFF), (Blocks{{0, 128}, {128, 128}}));
-    EXPECT_EQ(blocks_on("1.0", wide, 0xFFFF0000), (Blocks{{256, 128}, {384, 128}}));
-    const WarpAccess narrow = spaced_warp(0, 4);
-    EXPECT_EQ(blocks_on("1.0", narrow, 0xFFF80000), (Blocks{{64, 64}}));
-    EXPECT_EQ(blocks_on("1.0", spaced_warp(4, 4), 0x00000300), (Blocks{{32, 32}, {32, 32}}));
-}
-
 TEST(Transactions, of_many_warps_are_each_number_as_often) {
     for (const char* machine : {"1.0", "1.3", "2.0", "6.1"}) {
         const TransactionCounts one = counts_on(machine, spaced_warp(4, 4), LoadModifier::ca);

@@ -211,8 +211,6 @@ const std::vector<Golden> goldens{
     {"broadcast_8_reduce", "broadcast", 8, Op::reduce},
     {"column_4096", "column", 4096, Op::load},
     {"row_96_partial", "row", 96, Op::load},
-    {"offset_1_c870", "offset", 1, Op::load, ElementType::f32, {}, "c870"},
-    {"offset_1_c2050", "offset", 1, Op::rmw, ElementType::f32, ascii, "c2050"},
     {"shared_stride_32_ascii", "shared-stride", 32, Op::load, ElementType::f32, ascii},
     {"constant_4", "constant", 4, Op::load},
     {"local_4", "local", 4, Op::load},

@@ -97,18 +97,18 @@ TEST(ExplanationJson, near_memories_have_passes_instead_of_lines) {
     EXPECT_EQ(local["accesses"][0]["lines"].size(), 4u);
 }
 
-// Doubles came with compute capability 1.3.
+// Accesses of 32 bytes came with compute capability 10.0.
 TEST(ExplanationJson, the_document_warns_where_the_machine_could_not_run_the_launch) {
-    const Plan plan = plan_of("offset", 0, Op::load, ElementType::f64);
+    const Plan plan = plan_of("offset", 0, Op::load, ElementType::f64x4);
     const auto warnings_on = [&](const char* machine) {
         return Json::parse(
             json_document({}, explanation_of(plan, find_machine(machine))))["warnings"];
     };
-    EXPECT_TRUE(warnings_on("c1060").empty());
-    ASSERT_EQ(warnings_on("c870").size(), 1u);
-    EXPECT_EQ(warnings_on("c870")[0]["code"], "W-IMPOSSIBLE");
+    EXPECT_TRUE(warnings_on("10.0").empty());
+    ASSERT_EQ(warnings_on("h200").size(), 1u);
+    EXPECT_EQ(warnings_on("h200")[0]["code"], "W-IMPOSSIBLE");
     EXPECT_NE(
-        draw(explanation_of(plan, find_machine("c870")), {}).find("warning W-IMPOSSIBLE: c870"),
+        draw(explanation_of(plan, find_machine("h200")), {}).find("warning W-IMPOSSIBLE: h200"),
         std::string::npos);
 }
 

@@ -97,7 +97,6 @@ KeptResult rich_result() {
         .warnings = {{"W-MISMATCH", "offset=1", "load_sectors: 1 and 2"},
                      {"W-NO-COUNTERS", "", "\"profiler\""}},
         .verdicts = {{.scope = {{"machine", "h100"}},
-                      .basis = Verdict::Basis::measured_time,
                       .combinations = 2,
                       .values = 3,
                       .best = {{{"dlcm", "ca"}}, {{"dlcm", "cg"}}},

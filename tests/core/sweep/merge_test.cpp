@@ -118,12 +118,6 @@ TEST_F(Merge, is_no_more_whole_than_the_least_whole_shard) {
     EXPECT_EQ(merged().tail.status, Status::interrupted);
 }
 
-TEST_F(Merge, says_that_the_best_of_each_shard_is_not_the_best_of_all) {
-    EXPECT_TRUE(codes(merged()).empty());
-    tails[0].verdicts = {Verdict{.scope = {{"counter", "load_sectors"}}, .text = "best"}};
-    EXPECT_THAT(codes(merged()), ElementsAre("W-SHARDS"));
-}
-
 TEST_F(Merge, refuses_shards_of_another_count_or_of_as_many_other_points) {
     const auto merges = [&] {
         const std::vector<std::string> paths{file(0), file(1)};
