@@ -122,8 +122,8 @@ class KernelLauncher {
  public:
     virtual ~KernelLauncher() = default;
     virtual const DeviceFacts& device() const = 0;
-    // Makes this GPU's context the one that the calling thread works on. Constructing a launcher does
-    // so. Throws PointError, DeviceLostError.
+    // Makes this GPU's context the one that the calling thread works on. Constructing a launcher
+    // does so. Throws PointError, DeviceLostError.
     virtual void activate() = 0;
     // The pitch in bytes that cudaMallocPitch gives rows of `row_bytes`.
     virtual std::uint64_t pitch_bytes(std::uint64_t row_bytes) = 0;

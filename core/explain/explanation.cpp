@@ -115,7 +115,8 @@ LaunchCensus census_of(const Program& program, const Instruction& instruction,
 }
 
 bool is_plain_load(const ExplainedAccess& access) {
-    return access.access.space == Space::global && purpose_of(access) == Purpose::load && !access.instructions.front().array.empty();
+    return access.access.space == Space::global && purpose_of(access) == Purpose::load &&
+           !access.instructions.front().array.empty();
 }
 
 // Bytes of the sectors of `access` that it uses, or that the warp's other loads of its array use

@@ -55,10 +55,10 @@ struct ExplainedAccess {
     std::vector<ExplainedInstruction> instructions;  // at least one
     WarpAccess access;
     std::uint64_t origin_address = 0;
-    std::uint32_t element_bytes = 0;  // of the array, if its begin is known; else 0
-    std::vector<TouchedLine> lines;   // of global memory, and of local memory as interleaved
-    std::optional<BankUse> banks;                // of shared memory
-    std::vector<NearPass> constant_passes;       // of constant memory
+    std::uint32_t element_bytes = 0;        // of the array, if its begin is known; else 0
+    std::vector<TouchedLine> lines;         // of global memory, and of local memory as interleaved
+    std::optional<BankUse> banks;           // of shared memory
+    std::vector<NearPass> constant_passes;  // of constant memory
     WarpShape shape;
     std::vector<std::string> notes;  // of a user's formula: how its parts move from lane to lane
     Reasons reasons;

@@ -22,7 +22,7 @@ struct LaunchTime {
 inline constexpr std::uint64_t most_timed_warps = 1ull << 21;
 
 struct TimedLaunch {
-    std::optional<LaunchTime> time = {};   // none: the machine's rates are not known
+    std::optional<LaunchTime> time = {};  // none: the machine's rates are not known
     std::optional<Warning> omitted = {};  // why the time was not computed
 };
 

@@ -317,10 +317,10 @@ class Explainer {
 std::string_view name_of(Cause cause) {
     // In the order of the enumerators.
     constexpr std::array<std::string_view, 19> names{
-        "no_lanes",       "one_sector",      "contiguous",    "misaligned",   "full_sectors",
-        "few_sectors",    "strided",         "pieces",        "scattered",    "same_word",
-        "word_bank",      "unknown_packets", "not_documented", "no_conflict",     "bank_conflict", "one_address",  "several_addresses",
-        "interleaved",    "own_indices"};
+        "no_lanes",    "one_sector",        "contiguous",     "misaligned",  "full_sectors",
+        "few_sectors", "strided",           "pieces",         "scattered",   "same_word",
+        "word_bank",   "unknown_packets",   "not_documented", "no_conflict", "bank_conflict",
+        "one_address", "several_addresses", "interleaved",    "own_indices"};
     static_assert(static_cast<std::size_t>(Cause::own_indices) + 1 == names.size());
     return names[static_cast<std::size_t>(cause)];
 }

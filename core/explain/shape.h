@@ -15,8 +15,8 @@ inline constexpr std::uint32_t sectors_per_line = line_bytes / sector_bytes;
 inline constexpr std::uint32_t words_per_sector = sector_bytes / 4;
 
 struct TouchedSector {
-    std::uint32_t lanes = 0;       // lanes in it; none: not touched
-    std::uint32_t used_bytes = 0;  // one bit per byte of the sector
+    std::uint32_t lanes = 0;                                     // lanes in it; none: not touched
+    std::uint32_t used_bytes = 0;                                // one bit per byte of the sector
     std::array<std::uint8_t, words_per_sector> lanes_of_word{};  // number of lanes, per 4 bytes
 };
 

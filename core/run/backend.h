@@ -10,7 +10,7 @@ namespace coalprof {
 class Delivery {
  public:
     virtual ~Delivery() = default;
-    virtual void point(const PlannedPoint& planned, const Point& point) = 0;
+    virtual void point(const Point& point) = 0;
     virtual void warn(Warning warning) = 0;
     // Some points are missing because a signal asked to stop.
     virtual void interrupted() = 0;

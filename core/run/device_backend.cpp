@@ -124,7 +124,7 @@ void DeviceBackend::answer(PointSource& source, Delivery& delivery) {
         for (Warning& warning : std::exchange(warnings_, {})) delivery.warn(std::move(warning));
         for (Measured& one : batch_) {
             finish(one);
-            delivery.point(one.planned, one.point);
+            delivery.point(one.point);
         }
     }
     if (stop_signal() != 0) delivery.interrupted();

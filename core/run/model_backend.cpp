@@ -135,7 +135,7 @@ class Window {
     }
 
     void deliver(const AnsweredPoint& one) {
-        delivery_.point(one.planned, one.point);
+        delivery_.point(one.point);
         for (const Warning& found : one.obstacles)
             if (told_.insert(found.text).second) delivery_.warn(found);
     }

@@ -93,10 +93,8 @@ class Collected : public Delivery {
     Collected(ResultSink& sink, const Keeping& keeping) : sink_(sink), keeping_(keeping) {}
 
     void begin(const ResultHead& head) { sink_.begin(head); }
-    void point(const PlannedPoint& planned, const Point& point) override {
-        add(planned, point, false);
-    }
-    void add(const PlannedPoint& planned, const Point& point, bool is_replayed) {
+    void point(const Point& point) override { add(point, false); }
+    void add(const Point& point, bool is_replayed) {
         is_partial_ = is_partial_ || !point.failure.empty();
         if (point.measured) warn_of_mismatches(point);
         sink_has_failed_ = true;  // unless it comes back
@@ -153,9 +151,7 @@ std::exception_ptr answer(PointSource& source, Backend& backend, const std::stri
     try {
         std::optional<PlannedPoint> next;
         if (!journal.empty())
-            next = replay(journal, points, [&](const PlannedPoint& planned, const Point& point) {
-                collected.add(planned, point, true);
-            });
+            next = replay(journal, points, [&](const Point& point) { collected.add(point, true); });
         WithOneBefore rest(points, std::move(next));
         backend.answer(rest, collected);
     } catch (const Stopped&) {
@@ -193,13 +189,14 @@ namespace {
 
 class Replay : public ResultSink {
  public:
-    using Take = std::function<void(const PlannedPoint&, const Point&)>;
-    Replay(PointSource& source, const Take& take) : source_(source), take_(take) {}
+    Replay(PointSource& source, const std::function<void(const Point&)>& take)
+        : source_(source), take_(take) {}
 
     void begin(const ResultHead&) override {}
     void point(const Point& point) override {
-        if (has_next() && next_->name == point.name)
-            take_(*std::exchange(next_, std::nullopt), point);
+        if (!has_next() || next_->name != point.name) return;
+        next_.reset();
+        take_(point);
     }
     void finish(const ResultTail&) override {}
     std::optional<PlannedPoint> left() && { return std::move(next_); }
@@ -215,7 +212,7 @@ class Replay : public ResultSink {
     }
 
     PointSource& source_;
-    const Take& take_;
+    const std::function<void(const Point&)>& take_;
     std::optional<PlannedPoint> next_;  // taken from the source
 };
 
@@ -224,8 +221,8 @@ class Replay : public ResultSink {
 std::vector<std::string> question_in(const std::vector<std::string>& argv) {
     std::vector<std::string> words = without_options(
         argv,
-        {"--resume", "-q", "--quiet", "-v", "--verbose", "--no-progress", "--json",
-         "--jsonl", "--plain"},
+        {"--resume", "-q", "--quiet", "-v", "--verbose", "--no-progress", "--json", "--jsonl",
+         "--plain"},
         {"-o", "--output", "--format", "--color", "--threads", "--sort", "--best", "--shard"});
     if (!words.empty()) words.erase(words.begin());  // the program
     return words;
@@ -283,9 +280,8 @@ KeptJournals told_apart(const std::vector<std::string>& journals, const ResultHe
     return kept;
 }
 
-std::optional<PlannedPoint> replay(
-    const std::string& journal, PointSource& source,
-    const std::function<void(const PlannedPoint& planned, const Point& point)>& take) {
+std::optional<PlannedPoint> replay(const std::string& journal, PointSource& source,
+                                   const std::function<void(const Point& point)>& take) {
     const auto bytes = open_own_bytes(journal);
     Replay replayed(source, take);
     ResultReader reader(*bytes, journal);

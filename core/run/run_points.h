@@ -45,8 +45,7 @@ KeptJournals told_apart(const std::vector<std::string>& journals, const ResultHe
 // skipped: they follow a damaged line and come again, or belong to an input that was corrected.
 // Returns the point taken from the source that was not in the journal: it comes before the rest of
 // the source. Throws Stopped where a signal asks for the end.
-std::optional<PlannedPoint> replay(
-    const std::string& journal, PointSource& source,
-    const std::function<void(const PlannedPoint& planned, const Point& point)>& take);
+std::optional<PlannedPoint> replay(const std::string& journal, PointSource& source,
+                                   const std::function<void(const Point& point)>& take);
 
 }  // namespace coalprof

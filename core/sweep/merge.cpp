@@ -164,7 +164,8 @@ ResultHead ShardMerge::head() const {
         head.time_utc = std::min(head.time_utc, file.head.time_utc);
         head.passes = std::max(head.passes, file.head.passes);
         if (head.device && file.head.device)
-            head.device = device_from(common(values_of(*head.device), values_of(*file.head.device)));
+            head.device =
+                device_from(common(values_of(*head.device), values_of(*file.head.device)));
     }
     return head;
 }

@@ -66,21 +66,6 @@ std::string temporary_name(const std::string& name) {
     return fmt::format(".{}.{:016x}.tmp", name.substr(0, most_of_name), random);
 }
 
-// The folder for files that cannot be made beside their targets.
-std::string temporary_folder() {
-    const char* folder = ::getenv("TMPDIR");
-    return folder && *folder == '/' ? folder : "/tmp";
-}
-
-// True for a folder that takes no new file, although files in it may be written.
-bool refuses_files(int error) { return error == EACCES || error == EPERM || error == EROFS; }
-
-// True where a file cannot be replaced, although it may be written: EBUSY is a mount point, EPERM
-// another user's file in a sticky folder, EXDEV a temporary file elsewhere.
-bool refuses_replacement(int error) {
-    return error == EBUSY || error == EXDEV || refuses_files(error);
-}
-
 // The path of a file without a name. Allocates nothing.
 constexpr char descriptors[] = "/proc/self/fd";
 struct NameOfDescriptor {
@@ -166,22 +151,13 @@ void OutputFile::open_temporary(const struct stat* old) {
         const int writable = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
         if (writable < 0) fail("write", errno);
         ::close(writable);
-        replaces_ = true;
-        if (old->st_nlink > 1)
-            remark_ = fmt::format("{} has {} names (hard links): only this one holds the result",
-                                  shown(path_), old->st_nlink);
     } else if (struct stat none{}; ::lstat(target_.c_str(), &none) != 0 && errno != ENOENT) {
         fail("create", errno);  // ENAMETOOLONG: the temporary file's name is cut, this one is not
     }
     // Nothing takes memory once the temporary file is there, since an exception would leave it.
     // open() takes the umask off a new file's permissions; those of an old one are set below.
     const mode_t mode = old ? 0600 : 0666;
-    if (!create_in(target.folder, target.name, mode)) {
-        const int error = errno;
-        if (!old || !refuses_files(error) || !create_in(temporary_folder(), target.name, mode))
-            fail("create", error);
-        is_beside_ = false;
-    }
+    if (!create_in(target.folder, target.name, mode)) fail("create", errno);
     remove_when_killed(temporary_);
     if (!old) return;
     // Root may give the file back to its owner; for others this fails, and the new file becomes
@@ -218,7 +194,7 @@ void OutputFile::write(std::string_view bytes) {
 void OutputFile::commit() {
     finish_bytes();
     if (temporary_.empty()) return;
-    place(target_, replaces_);
+    place(target_);
 }
 
 // The first free one: an existing file may be another run's part, or the user's. The last one is
@@ -236,7 +212,7 @@ void OutputFile::commit_part() {
     finish_bytes();
     if (temporary_.empty()) return;
     const std::string part = free_partial_path(target_);
-    place(part, false);
+    place(part);
     remark_ = fmt::format("the part that was finished is in {}", shown(part));
 }
 
@@ -271,30 +247,11 @@ bool OutputFile::give_name() {
     return error == 0;
 }
 
-void OutputFile::place(const std::string& target, bool may_write_in_place) {
-    if (::rename(temporary_.c_str(), target.c_str()) == 0) {
-        keep_when_killed(temporary_);
-        temporary_.clear();
-        return sync_folder();
-    }
-    const int error = errno;
-    if (!may_write_in_place && !is_beside_) fail_keeping_bytes(target, error);
-    if (!may_write_in_place || !refuses_replacement(error)) fail("replace", error);
-    write_in_place(target);
-    remark_ = fmt::format("{} cannot be replaced ({}), so it was written in place", shown(path_),
-                          text_of_errno(error));
-}
-
-void OutputFile::write_in_place(const std::string& target) {
-    const int from = above_standard(::open(temporary_.c_str(), O_RDONLY | O_CLOEXEC));
-    if (from < 0) fail_keeping_bytes(target, errno);
-    fd_ = above_standard(::open(target.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
-    int error = fd_ < 0 ? errno : copy_all(from, fd_);
-    ::close(from);
-    if (error == 0 && ::fsync(fd_) != 0 && errno != EINVAL) error = errno;
-    if (fd_ >= 0 && ::close(std::exchange(fd_, -1)) != 0 && error == 0) error = errno;
-    if (error != 0) fail_keeping_bytes(target, error);
-    discard();
+void OutputFile::place(const std::string& target) {
+    if (::rename(temporary_.c_str(), target.c_str()) != 0) fail_keeping_bytes(target, errno);
+    keep_when_killed(temporary_);
+    temporary_.clear();
+    sync_folder();
 }
 
 // The new name survives a power failure only when the folder is on the disk too. The file is in

@@ -3,9 +3,8 @@
 // any failure, the old file stays as it was and nothing is left over. Where the file system knows
 // files without a name, the temporary file gets one only for the moment in which it takes the
 // target's place: SIGKILL leaves none before. A target that is no regular file (a device, a pipe)
-// is written directly. An old file that may be written but not replaced (a mount point, somebody
-// else's in a sticky folder, one in a folder that may not be written) is written in place, from a
-// temporary file that holds all of it and stays where that fails.
+// is written directly. Where an old file cannot be replaced (a mount point, somebody else's in a
+// sticky folder), the temporary file stays, and the error names it.
 #pragma once
 
 #include <optional>
@@ -53,8 +52,7 @@ class OutputFile : public ByteSink {
     bool create_in(const std::string& folder, const std::string& name, mode_t mode);
     void finish_bytes();
     bool give_name();
-    void place(const std::string& target, bool may_write_in_place);
-    void write_in_place(const std::string& target);
+    void place(const std::string& target);
     void sync_folder() const;
     [[noreturn]] void fail(std::string_view doing, int error);
     [[noreturn]] void fail_keeping_bytes(const std::string& target, int error);
@@ -65,9 +63,7 @@ class OutputFile : public ByteSink {
     std::string target_;     // with links followed
     std::string temporary_;  // empty: written directly, or in place already
     std::string remark_;
-    bool replaces_ = false;  // a writable old file exists
-    bool is_beside_ = true;  // the temporary file is beside its target
-    bool is_named_ = true;   // the temporary file has a name
+    bool is_named_ = true;  // the temporary file has a name
     int fd_ = -1;
 };
 

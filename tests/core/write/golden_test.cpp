@@ -132,12 +132,13 @@ TEST(Golden, mixed_warps) {
 TEST(Golden, verdicts) {
     ResultTail tail;
     for (const std::int64_t size : {1, 2})
-        tail.verdicts.push_back({.scope = {{"counter", std::string("duration_seconds")}, {"n", size}},
-                                 .combinations = 2,
-                                 .values = 3,
-                                 .best = {{{"dlcm", std::string("ca")}}},
-                                 .gain = 1.25,
-                                 .text = "dlcm ca, 1.25 times as fast as dlcm cg"});
+        tail.verdicts.push_back(
+            {.scope = {{"counter", std::string("duration_seconds")}, {"n", size}},
+             .combinations = 2,
+             .values = 3,
+             .best = {{{"dlcm", std::string("ca")}}},
+             .gain = 1.25,
+             .text = "dlcm ca, 1.25 times as fast as dlcm cg"});
     for (const char* name : {"json", "table"}) {
         const Format& format = find_format(name);
         expect_golden("verdicts" + std::string(format.suffixes[0]),
