@@ -24,6 +24,8 @@ constexpr Unavailable near_reuse{
     "lanes share elements: device memory does not decide the bandwidth"};
 constexpr Unavailable bank_conflicts{
     "bank conflicts: passes through shared memory can take longer than device memory does"};
+constexpr Unavailable disputed_stores{
+    "how many transactions the stores take is known as a range alone"};
 constexpr Unavailable no_board{
     "a compute capability has no bandwidth: name a board, such as --machine h200"};
 
@@ -36,6 +38,7 @@ std::variant<Traffic, Unavailable> sum_transactions(const Rules& rules, const Pr
         const auto counts = sum_over_launch<TransactionCounts>(
             program, {}, instruction, {},
             [&](const WarpAccess& access) { return transactions.count(access); });
+        if (counts.more != 0) return disputed_stores;
         (instruction.kind == AccessKind::load ? traffic.read_bytes : traffic.write_bytes) +=
             counts.transaction_bytes();
     }

@@ -78,15 +78,24 @@ void set_local(Readings& readings, AccessKind kind, const LocalCounts& counts) {
 void set_transactions(Readings& readings, AccessKind kind,
                       const std::optional<std::string_view>& reason,
                       const TransactionCounts& counts) {
-    const auto set = [&](AccessField field, std::uint64_t count) {
-        readings[access_counter(kind, field)] =
-            reason ? Reading{Unavailable{*reason}} : Reading{count};
+    const auto set = [&](AccessField field, std::uint64_t count, std::uint64_t more = 0,
+                         std::string_view noun = {}) {
+        Reading& reading = readings[access_counter(kind, field)];
+        if (reason)
+            reading = Unavailable{*reason};
+        else if (more != 0)
+            reading = Unavailable{keep_reason(fmt::format(
+                "{} to {} {}: groups of lanes that store to one sector were seen to join where "
+                "they follow each other, and published throughputs say that others do not",
+                grouped(count), grouped(count + more), noun))};
+        else
+            reading = count;
     };
     set(AccessField::requests, counts.requests);
-    set(AccessField::sectors, counts.sectors());
+    set(AccessField::sectors, counts.sectors(), counts.more, "sectors");
     set(AccessField::unique_bytes, counts.unique_bytes);
-    set(AccessField::transactions, counts.transactions());
-    set(AccessField::transaction_bytes, counts.transaction_bytes());
+    set(AccessField::transactions, counts.transactions(), counts.more, "transactions");
+    set(AccessField::transaction_bytes, counts.transaction_bytes(), 32 * counts.more, "bytes");
 }
 
 void add_counts(Readings& sum, const Readings& more) {

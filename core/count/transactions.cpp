@@ -64,6 +64,7 @@ void TransactionCounts::add(const TransactionCounts& other, std::uint64_t times)
     of_32_bytes += other.of_32_bytes * times;
     of_64_bytes += other.of_64_bytes * times;
     of_128_bytes += other.of_128_bytes * times;
+    more += other.more * times;
     unique_bytes += other.unique_bytes * times;
     active_bytes += other.active_bytes * times;
 }
@@ -117,7 +118,24 @@ void Transactions::count_blocks(const WarpAccess& access, TransactionCounts& cou
     const std::uint32_t shift = shift_of(bytes);
     each_group(access.active_lanes, request_lanes(access.width_bytes), [&](std::uint32_t lanes) {
         add_transactions(counts, bytes, distinct_blocks(access, lanes, shift));
+        if (access.kind == AccessKind::store) counts.more += unjoined(access, lanes);
     });
+}
+
+// The transactions that parts of a store take beyond those of `lanes` together, where each part
+// joins the sectors of the one before alone.
+std::uint64_t Transactions::unjoined(const WarpAccess& access, std::uint32_t lanes) const {
+    const std::uint32_t part_lanes = numbers_.store_parts.lanes(access.width_bytes);
+    if (part_lanes == 0) return 0;
+    const std::uint32_t shift = shift_of(numbers_.smallest_bytes);
+    std::uint64_t count = 0;
+    std::uint32_t before = 0;
+    each_group(lanes, part_lanes, [&](std::uint32_t part) {
+        count += distinct_blocks(access, part | before, shift);
+        if (before != 0) count -= distinct_blocks(access, before, shift);
+        before = part;
+    });
+    return count - distinct_blocks(access, lanes, shift);
 }
 
 void Transactions::count_in_order(const WarpAccess& access, TransactionCounts& counts) const {

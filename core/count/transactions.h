@@ -21,6 +21,7 @@ struct TransactionCounts {
     std::uint64_t of_32_bytes = 0;
     std::uint64_t of_64_bytes = 0;
     std::uint64_t of_128_bytes = 0;
+    std::uint64_t more = 0;          // transactions of 32 bytes that sources dispute
     std::uint64_t unique_bytes = 0;  // distinct bytes asked for
     std::uint64_t active_bytes = 0;  // active lanes x width, duplicates included
 
@@ -61,6 +62,7 @@ class Transactions {
     }
     bool goes_together(const WarpAccess& access, std::uint32_t lanes) const;
     void count_blocks(const WarpAccess& access, TransactionCounts& counts) const;
+    std::uint64_t unjoined(const WarpAccess& access, std::uint32_t lanes) const;
     void count_in_order(const WarpAccess& access, TransactionCounts& counts) const;
     void count_segments(const WarpAccess& access, TransactionCounts& counts) const;
 

@@ -11,6 +11,7 @@
 #include "core/count/launch_sum.h"
 #include "core/count/obstacles.h"
 #include "core/count/predict.h"
+#include "core/count/transactions.h"
 #include "core/explain/launch_sample.h"
 #include "core/explain/near_memory.h"
 #include "core/pattern/catalog.h"

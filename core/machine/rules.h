@@ -53,6 +53,9 @@ std::string_view text_of(GlobalRule rule);
 struct TransactionRules {
     LaneGroups request_lanes;           // lanes whose transactions are formed together
     std::uint32_t smallest_bytes = 32;  // of a transaction
+    // Parts of a store that may not join a sector which an earlier part touches, unless that part
+    // is the one before; 0: every two parts join.
+    LaneGroups store_parts{0, 0, 0};
     // Largest segment one transaction covers, for lanes of 1, 2, 4, 8 and 16 bytes; 0: such lanes
     // never coalesce.
     std::array<std::uint32_t, 5> segment_bytes{};

@@ -139,12 +139,28 @@ TEST(Pascal, moves_a_sector_for_the_bytes_of_a_warp) {
     }
 }
 
-// A naive transpose by blocks of 16 x 16, in[ix * 2048 + iy]: lanes l and l + 16 are side by side.
-TEST(Pascal, joins_the_sectors_that_half_warps_share) {
+// A naive transpose by blocks of 16 x 16, [ix * 2048 + iy]: lanes l and l + 16 are side by side, in
+// 16 sectors. Loads join them; of stores, groups of 8 lanes that do not follow each other may not:
+// 4 groups of 8 sectors.
+TEST(Pascal, joins_the_sectors_that_half_warps_load_and_perhaps_those_that_they_store) {
     WarpAccess access = spaced_warp(0, 4);
     for (std::uint64_t lane = 0; lane < 32; ++lane)
         access.addresses[lane] = 4 * (lane % 16 * 2048 + lane / 16);
     EXPECT_EQ(counts_on("6.1", access, LoadModifier::cg).sectors(), 16u);
+    EXPECT_EQ(counts_on("6.1", access, LoadModifier::cg).more, 0u);
+    access.kind = AccessKind::store;
+    EXPECT_EQ(counts_on("6.1", access, LoadModifier::cg).sectors(), 16u);
+    EXPECT_EQ(counts_on("6.1", access, LoadModifier::cg).more, 16u);
+    EXPECT_EQ(counts_on("3.5", access, LoadModifier::cg).more, 0u);
+}
+
+// Lanes side by side that begin 4 bytes after a sector share it with the next group: nvprof counted
+// these stores once.
+TEST(Pascal, joins_the_sectors_that_neighbouring_groups_store) {
+    WarpAccess access = spaced_warp(4, 4);
+    access.kind = AccessKind::store;
+    EXPECT_EQ(counts_on("6.1", access, LoadModifier::cg).sectors(), 5u);
+    EXPECT_EQ(counts_on("6.1", access, LoadModifier::cg).more, 0u);
 }
 
 // A request is a warp instruction, however many groups of lanes the rule looks at.
