@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <memory>
 
 #include "cli/invocation.h"
@@ -34,8 +33,6 @@ struct VerifyCommand {
     std::string size = "1MiB";
     std::string counters = "memory";
     bool full = false;
-    bool json = false;
-    std::string format = "table";
     OutputOptions telling;  // only the options of add_telling_to()
     std::string output;
     std::string device = "0";
@@ -61,14 +58,6 @@ VerifyScope scope_of(const VerifyCommand& command) {
     scope.size_bytes = parse_size_bytes(command.size, "--size");
     if (command.full) scope.most_values = 100'000;
     return scope;
-}
-
-bool wants_json(const VerifyCommand& command) {
-    constexpr std::array<std::string_view, 2> formats{"table", "json"};
-    if (std::ranges::find(formats, command.format) == formats.end())
-        throw UsageError(unknown_word("--format", command.format, formats),
-                         "the points themselves: --output FILE.jsonl");
-    return command.json || command.format == "json";
 }
 
 // The points of all ops as one result, where the user asked for it.
@@ -100,17 +89,9 @@ std::string text_of(const VerifyTotals& totals, const std::string& device) {
     return text;
 }
 
-NamedValues describe_scope(const VerifyCommand& command, const VerifyScope& scope) {
-    const auto all_or = [](const std::string& list) { return list.empty() ? "all" : list; };
-    return {{"patterns", all_or(command.patterns)}, {"types", all_or(command.types)},
-            {"ops", all_or(command.ops)},           {"counters", command.counters},
-            {"size_bytes", scope.size_bytes},       {"whole_sweeps", command.full}};
-}
-
 ExitCode run_verify(const VerifyCommand& command, const Invocation& invocation) {
     const StepLines steps(command.telling.verbose);
     command.telling.look.check();
-    const bool is_json = wants_json(command);
     const VerifyScope scope = scope_of(command);
     const std::unique_ptr<ResultSink> points = open_points(command.output);
     const bool counts = command.counters != "none";
@@ -132,15 +113,13 @@ ExitCode run_verify(const VerifyCommand& command, const Invocation& invocation) 
          .wanted =
              [&command](AccessSet accesses) { return counters_of(command.counters, accesses); },
          .repeats = 0});
-    VerifyReport report{.scope = describe_scope(command, scope)};
-    Tally tally(report, points.get());
+    VerifyTotals totals;
+    Tally tally(totals, points.get());
     Progress progress(tally, command.telling);
     run_points(catalog, backend, head, progress);
-    report.head.passes = backend.passes();
-    print_out(is_json ? json_document(report)
-                      : text_of(report.totals, device.launcher->device().name));
-    if (report.status == Status::interrupted) return exit_code_of(Status::interrupted);
-    return report.totals.findings.empty() ? ExitCode::done : ExitCode::finding;
+    print_out(text_of(totals, device.launcher->device().name));
+    if (totals.status == Status::interrupted) return exit_code_of(Status::interrupted);
+    return totals.findings.empty() ? ExitCode::done : ExitCode::finding;
 }
 
 }  // namespace
@@ -163,14 +142,11 @@ void add_verify_command(CLI::App& app, Invocation& invocation) {
     add_value(*sub, "--output,-o", command->output,
               "Also write every point, predicted and measured, to FILE.jsonl or FILE.json", "FILE");
     sub->add_flag("--full", command->full, "Every value of every default sweep, not three of each");
-    add_value(*sub, "--format", command->format, "Format of the report: table, json", "FORMAT",
-              "Output");
-    sub->add_flag("--json", command->json, "Short for --format json")->group("Output");
     command->telling.add_telling_to(*sub);
     sub->footer(
         "Examples:\n"
         "  coalprof verify\n"
-        "  coalprof verify --patterns offset,stride --type f32 --json\n");
+        "  coalprof verify --patterns offset,stride --type f32 -o points.json\n");
 }
 
 }  // namespace coalprof

@@ -14,7 +14,6 @@
 #include "core/sweep/sweep.h"
 #include "core/text/error.h"
 #include "core/text/range.h"
-#include "core/write/json_text.h"
 
 namespace coalprof {
 namespace {
@@ -126,80 +125,36 @@ void CatalogPoints::make(PlannedPoint& point) const {
 }
 
 void Tally::begin(const ResultHead& head) {
-    report_.head = head;
     if (points_) points_->begin(head);
 }
 
 void Tally::point(const Point& point) {
-    VerifyTotals& totals = report_.totals;
-    totals.points += 1;
+    totals_.points += 1;
     if (!point.failure.empty()) {
-        totals.failed_points += 1;
-        totals.findings.push_back({point.name, point.failure, std::nullopt});
+        totals_.failed_points += 1;
+        totals_.findings.push_back({point.name, point.failure});
     }
     if (point.measured) {
         const Agreement agreement = agreement_of(point);
-        totals.compared += agreement.compared;
-        totals.missing += agreement.missing;
-        totals.disagreements += agreement.disagreements.size();
+        totals_.compared += agreement.compared;
+        totals_.missing += agreement.missing;
+        totals_.disagreements += agreement.disagreements.size();
         for (const HeldInterval& interval : agreement.intervals) {
-            VerifyTotals::Estimated& of = totals.estimated[interval.counter];
+            VerifyTotals::Estimated& of = totals_.estimated[interval.counter];
             of.measured += 1;
             of.held += interval.holds;
         }
         for (const Disagreement& found : agreement.disagreements)
-            totals.findings.push_back({point.name, describe(found), found});
+            totals_.findings.push_back({point.name, describe(found)});
     }
     if (points_) points_->point(point);
 }
 
 void Tally::finish(const ResultTail& tail) {
-    report_.status = tail.status;
+    totals_.status = tail.status;
     for (const Warning& warning : tail.warnings)
-        if (warning.point.empty())
-            report_.totals.findings.push_back({"", warning.text, std::nullopt});
+        if (warning.point.empty()) totals_.findings.push_back({"", warning.text});
     if (points_) points_->finish(tail);
-}
-
-namespace {
-
-std::string json_or_null(const std::string& text) {
-    return text.empty() ? "null" : json_of_text(text);
-}
-
-std::string json_of(const VerifyTotals::Finding& finding) {
-    const std::optional<Disagreement>& found = finding.disagreement;
-    const auto number = [&](std::uint64_t Disagreement::*member) {
-        return found ? fmt::to_string((*found).*member) : std::string("null");
-    };
-    return fmt::format(R"({{"point":{},"counter":{},"predicted":{},"measured":{},"text":{}}})",
-                       json_or_null(finding.point),
-                       found ? json_of_text(key_of(found->counter)) : "null",
-                       number(&Disagreement::predicted), number(&Disagreement::measured),
-                       json_of_text(finding.text));
-}
-
-}  // namespace
-
-std::string json_document(const VerifyReport& report) {
-    const VerifyTotals& totals = report.totals;
-    std::string findings;
-    for (const VerifyTotals::Finding& finding : totals.findings)
-        findings += (findings.empty() ? "\n" : ",\n") + json_of(finding);
-    std::string estimates;
-    for (const auto& [counter, of] : totals.estimated)
-        estimates +=
-            fmt::format(R"({}{}:{{"measured":{},"held":{}}})", estimates.empty() ? "" : ",",
-                        json_of_text(key_of(counter)), of.measured, of.held);
-    if (!estimates.empty()) estimates = fmt::format("\"estimates\":{{{}}},\n", estimates);
-    return fmt::format(
-        "{{\"schema\":{},\n\"status\":{},\n\"meta\":{},\n\"verification\":{{\"scope\":{},\n"
-        "\"points\":{},\"failed_points\":{},\"compared\":{},\"agreed\":{},\"missing\":{},\n"
-        "{}\"findings\":[{}]}}}}\n",
-        json_of_text(result_schema), json_of_text(name_of(report.status)),
-        json_of_meta(report.head), json_of_values(report.scope), totals.points,
-        totals.failed_points, totals.compared, totals.agreed(), totals.missing, estimates,
-        findings);
 }
 
 }  // namespace coalprof

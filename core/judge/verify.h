@@ -47,6 +47,7 @@ class CatalogPoints : public SweptPoints {
 };
 
 struct VerifyTotals {
+    Status status = Status::complete;
     std::uint64_t points = 0;
     std::uint64_t failed_points = 0;
     std::uint64_t compared = 0;  // counters that both sides have
@@ -55,7 +56,6 @@ struct VerifyTotals {
     struct Finding {
         std::string point;  // its name; empty: the whole run
         std::string text;
-        std::optional<Disagreement> disagreement;  // none: the point or the run failed
     };
     std::vector<Finding> findings = {};
     // The number of measured estimates, and of those in their interval.
@@ -68,28 +68,17 @@ struct VerifyTotals {
     std::uint64_t agreed() const { return compared - disagreements; }
 };
 
-// The outcome of `coalprof verify`.
-struct VerifyReport {
-    ResultHead head = {};  // the GPU and the machine
-    NamedValues scope = {};
-    Status status = Status::complete;
-    VerifyTotals totals = {};
-};
-
 // Adds up the outcomes of a result's points, and passes them on to `points`, if any.
 class Tally : public ResultSink {
  public:
-    Tally(VerifyReport& report, ResultSink* points) : report_(report), points_(points) {}
+    Tally(VerifyTotals& totals, ResultSink* points) : totals_(totals), points_(points) {}
     void begin(const ResultHead& head) override;
     void point(const Point& point) override;
     void finish(const ResultTail& tail) override;
 
  private:
-    VerifyReport& report_;
+    VerifyTotals& totals_;
     ResultSink* points_;
 };
-
-// The whole document, ended by a newline; one finding a line.
-std::string json_document(const VerifyReport& report);
 
 }  // namespace coalprof

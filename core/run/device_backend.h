@@ -51,9 +51,6 @@ class DeviceBackend : public Backend {
     void begin(ResultHead& head) override;
     void answer(PointSource& source, Delivery& delivery) override;
 
-    // The most hardware passes that any counters took.
-    std::uint64_t passes() const { return passes_; }
-
  private:
     struct Prediction {
         Readings readings;

@@ -54,10 +54,9 @@ class Lists(Case):
                         self.run_ok(*arguments, *options)
                 self.refuse(*arguments, "--color", "nevr")
                 self.assertIn("results read", self.run_ok(*arguments, "-v").err_text)
-        for options in (["--plain"], ["--color", "never"], ["-q"], ["--format", "json"]):
+        for options in (["--plain"], ["--color", "never"], ["-q"], ["-v"]):
             ran = harness.run("verify", *options)
             self.assertNotEqual(ran.code, harness.USAGE, ran.err_text)
-        self.refuse("verify", "--format", "csv")
 
     def test_every_format_has_every_row(self):
         rows = self.run_ok("machines", "--json").json["machines"]

@@ -199,7 +199,7 @@ class WithoutAGpu(Case):
 
     def test_what_was_demanded_of_one_ends_the_run(self):
         for arguments in (["offset", "--backend", "device", "--device", "1"],
-                          ["verify", "--json"]):
+                          ["verify"]):
             with self.subTest(" ".join(arguments)):
                 self.refuse(*arguments, code=harness.ENVIRONMENT)
 

@@ -28,33 +28,33 @@ TEST(Verify, counts_the_intervals_that_hold_and_compares_no_estimate_exactly) {
     point.measured = point.predicted;
     (*point.measured)[Counter::l2_read_sectors] = std::uint64_t{132};
     (*point.measured)[Counter::duration_seconds] = 8.2e-6;
-    VerifyReport report;
-    Tally tally(report, nullptr);
+    VerifyTotals totals;
+    Tally tally(totals, nullptr);
     tally.begin({});
     tally.point(point);
     tally.point(point);
-    EXPECT_TRUE(report.totals.findings.empty());
-    EXPECT_EQ(report.totals.estimated[Counter::l2_read_sectors].held, 2u);
-    EXPECT_EQ(report.totals.estimated[Counter::duration_seconds].held, 0u);
-    EXPECT_EQ(report.totals.estimated[Counter::duration_seconds].measured, 2u);
-    EXPECT_FALSE(report.totals.estimated.contains(Counter::load_sectors));
+    EXPECT_TRUE(totals.findings.empty());
+    EXPECT_EQ(totals.estimated[Counter::l2_read_sectors].held, 2u);
+    EXPECT_EQ(totals.estimated[Counter::duration_seconds].held, 0u);
+    EXPECT_EQ(totals.estimated[Counter::duration_seconds].measured, 2u);
+    EXPECT_FALSE(totals.estimated.contains(Counter::load_sectors));
 }
 
 TEST(Verify, finds_points_that_failed_and_warnings_of_the_whole_run) {
     const Point failed = synthetic::failed_point(8);
-    VerifyReport report;
-    Tally tally(report, nullptr);
+    VerifyTotals totals;
+    Tally tally(totals, nullptr);
     tally.begin({});
     tally.point(failed);
     tally.finish({.status = Status::partial,
                   .warnings = {{"W-MISMATCH", "a point", "told with it"},
                                {"W-NO-COUNTERS", "", "of no point"}}});
-    EXPECT_EQ(report.totals.failed_points, 1u);
-    ASSERT_EQ(report.totals.findings.size(), 2u);
-    EXPECT_EQ(report.totals.findings[0].point, failed.name);
-    EXPECT_EQ(report.totals.findings[0].text, failed.failure);
-    EXPECT_EQ(report.totals.findings[1].text, "of no point");
-    EXPECT_EQ(report.status, Status::partial);
+    EXPECT_EQ(totals.failed_points, 1u);
+    ASSERT_EQ(totals.findings.size(), 2u);
+    EXPECT_EQ(totals.findings[0].point, failed.name);
+    EXPECT_EQ(totals.findings[0].text, failed.failure);
+    EXPECT_EQ(totals.findings[1].text, "of no point");
+    EXPECT_EQ(totals.status, Status::partial);
 }
 
 TEST(Verify, leaves_no_pattern_of_the_catalog_out) {

@@ -7,7 +7,6 @@
 #include <sstream>
 #include <utility>
 
-#include "core/judge/verify.h"
 #include "core/write/source_lines.h"
 #include "core/write/synthetic.h"
 #include "test_data.h"
@@ -145,20 +144,6 @@ TEST(Golden, verdicts) {
                       synthetic::written(format, synthetic::head(),
                                          {synthetic::point(0), synthetic::point(1)}, {}, tail));
     }
-}
-
-TEST(Golden, a_verification_with_a_finding_of_each_sort) {
-    VerifyReport report{.head = synthetic::head(), .scope = {{"patterns", std::string("all")}}};
-    report.status = Status::partial;
-    report.totals = {.points = 3, .failed_points = 1, .compared = 20, .missing = 2};
-    report.totals.disagreements = 1;
-    report.totals.estimated[Counter::l2_read_sectors] = {.measured = 12, .held = 11};
-    report.totals.findings = {
-        {"offset rmw f32 offset=1", "load_sectors: predicted 160, measured 161",
-         Disagreement{Counter::load_sectors, 160, 161}},
-        {"stride rmw f32 stride=32", "not enough GPU memory", std::nullopt},
-        {"", "another \"profiler\" has the counters", std::nullopt}};
-    expect_golden("verified.json", json_document(report));
 }
 
 TEST(Golden, a_lone_point_as_a_list) {
