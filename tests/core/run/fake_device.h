@@ -76,7 +76,6 @@ class Launcher : public KernelLauncher {
     }
     const DeviceFacts& device() const override { return facts_; }
     void activate() override {
-        script_.on_activate();
         script_.log += "activate ";
     }
     std::uint64_t pitch_bytes(std::uint64_t row_bytes) override { return row_bytes; }

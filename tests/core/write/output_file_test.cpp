@@ -196,7 +196,7 @@ TEST(OutputFile, that_cannot_take_its_place_stays_beside_it_and_is_named) {
         FAIL();
     } catch (const Error& error) {
         ASSERT_EQ(folder.names().size(), 2u);
-        const std::string kept = folder.names().front();  // ".result.json.0123456789abcdef.tmp"
+        const std::string kept = *folder.names().begin();  // ".result.json.0123456789abcdef.tmp"
         EXPECT_EQ(folder.read(kept), "whole");
         EXPECT_THAT(error.what(), HasSubstr(kept));
     }
