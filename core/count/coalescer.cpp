@@ -56,12 +56,11 @@ std::uint32_t most_in_common(std::uint32_t a, std::uint32_t b, std::uint32_t c, 
 }
 
 // Passes of the data stage when the lanes of all lines go through together.
-template <std::uint32_t Width, std::uint32_t Slots>
-std::uint64_t merged_data_wavefronts(const WarpLines<Width, Slots>& lines) {
+std::uint64_t merged_data_wavefronts(const WarpLines& lines, std::uint32_t phases) {
     std::uint64_t sum = 0;
-    for (const LaneNumbers& words : lines.words) {
+    for (std::uint32_t phase = 0; phase < phases; ++phase) {
         BankDegree degree;
-        for (std::uint32_t slot = 0; slot < Slots; ++slot) degree.add(words.at[slot]);
+        for (const WarpLine& line : lines.all()) degree.add(line.words[phase]);
         sum += degree.largest();
     }
     return sum;
@@ -143,154 +142,52 @@ void GlobalCounts::add(const GlobalCounts& other, std::uint64_t times) {
     traffic_doubts |= other.traffic_doubts;
 }
 
-// Compiled once for each kind of processor.
-struct Coalescer::Body {
-    // The tag stage of a warp, and the passes of the data stage when each tag wavefront goes
-    // through alone, as a cold load's do. A tag wavefront holds at most one line of each tag bank:
-    // the k-th new line of a bank, in lane order, belongs to wavefront k.
-    template <std::uint32_t Width, std::uint32_t Slots>
-    struct Wavefronts {
-        // By phase, tag bank and wavefront: the words of its line.
-        std::array<std::array<std::array<std::uint32_t, Slots>, tag_bank_count>, phase_count(Width)>
-            words;
-        std::uint32_t tag = 0;
-        std::uint32_t data = 0;
-    };
+// Two parities, both folded in one number, 16 bits each: std::popcount is a call where a processor
+// need not have the instruction.
+std::uint32_t Coalescer::TagHash::bank_of(std::uint64_t line) const {
+    const std::uint32_t of_high = static_cast<std::uint32_t>(line) & high_mask;
+    const std::uint32_t of_low = static_cast<std::uint32_t>(line) & low_mask;
+    std::uint32_t folded =
+        ((of_high << 16) ^ (of_high & 0xFFFF'0000u)) | ((of_low ^ (of_low >> 16)) & 0xFFFFu);
+    for (const int bits : {8, 4, 2, 1}) folded ^= folded >> bits;
+    return (folded >> 15 & 2) | (folded & 1);
+}
 
-    // The bank of each line.
-    template <std::uint32_t Slots>
-    COALPROF_INLINED static void find_banks(const LaneNumbers& line, const TagHash& hash,
-                                            LaneNumbers& bank) {
-        for (std::uint32_t slot = 0; slot < Slots; ++slot) {
-            // Its two bits are parities. Both are folded in one number, 16 bits each.
-            const std::uint32_t of_high = line.at[slot] & hash.high_mask;
-            const std::uint32_t of_low = line.at[slot] & hash.low_mask;
-            std::uint32_t folded = ((of_high << 16) ^ (of_high & 0xFFFF'0000u)) |
-                                   ((of_low ^ (of_low >> 16)) & 0xFFFFu);
-            folded ^= folded >> 8;
-            folded ^= folded >> 4;
-            folded ^= folded >> 2;
-            folded ^= folded >> 1;
-            bank.at[slot] = (folded >> 15 & 2) | (folded & 1);
-        }
+// The tag stage of a warp, and the passes of the data stage when each tag wavefront goes through
+// alone, as a cold load's do. A tag wavefront holds at most one line of each tag bank: the k-th new
+// line of a bank, in lane order, belongs to wavefront k.
+void Coalescer::count_wavefronts(const WarpAccess& access, const WarpLines& lines,
+                                 GlobalCounts& counts) const {
+    if (!hash_.is_known || lines.differing_bits() >> hash_.window_shift != 0) {
+        const Doubt doubt = hash_.is_known ? Doubt::wide_window : hash_.why_not_known;
+        counts.tag_doubts = counts.data_doubts = static_cast<Doubts>(doubt);
+        return;
     }
-
-    template <std::size_t VectorBytes, std::uint32_t Width, std::uint32_t Slots>
-    COALPROF_INLINED static void pass_tag_stage(const WarpLines<Width, Slots>& lines,
-                                                const TagHash& hash,
-                                                Wavefronts<Width, Slots>& wavefronts) {
-        LaneNumbers bank, count;
-        find_banks<Slots>(lines.line, hash, bank);
-        for (std::uint32_t slot = 0; slot < Slots; ++slot)
-            count.at[slot] = lines.is_used.at[slot] << 8 * bank.at[slot];
-        clear<VectorBytes>(wavefronts.words);
-        std::uint32_t used = 0;  // lines so far, 8 bits a bank
-        for (std::uint32_t slot = 0; slot < Slots; ++slot) {
-            const std::uint32_t wavefront = used >> 8 * bank.at[slot] & 0xFF;
-            // An empty slot writes its zeros where the bank's next line will be.
-            for (std::uint32_t phase = 0; phase < phase_count(Width); ++phase)
-                wavefronts.words[phase][bank.at[slot]][wavefront] = lines.words[phase].at[slot];
-            used += count.at[slot];
-        }
-        wavefronts.tag = std::max({used & 0xFF, used >> 8 & 0xFF, used >> 16 & 0xFF, used >> 24});
+    std::array<std::array<const WarpLine*, tag_bank_count>, warp_lanes> wavefronts;
+    std::array<std::uint32_t, tag_bank_count> used{};
+    for (const WarpLine& line : lines.all()) {
+        const std::uint32_t bank = hash_.bank_of(line.number);
+        wavefronts[used[bank]++][bank] = &line;
     }
-
-    template <std::uint32_t Width, std::uint32_t Slots>
-    COALPROF_INLINED static void pass_data_stage(Wavefronts<Width, Slots>& wavefronts) {
-        constexpr std::uint32_t together = std::min(Slots, 16u);  // in whole vector registers
-        std::uint32_t sum = 0;
-        for (const auto& words : wavefronts.words)
-            for (std::uint32_t first = 0; first < wavefronts.tag; first += together)
-                for (std::uint32_t at = first; at < first + together; ++at)
-                    sum += most_in_common(words[0][at], words[1][at], words[2][at], words[3][at]);
-        wavefronts.data = sum;
-    }
-
-    template <std::uint32_t Width>
-    static void count_atomic(const WarpAccess& access, const WarpLines<Width, warp_lanes>& lines,
-                             const TagHash& hash, GlobalCounts& counts);
-
-    template <std::uint32_t Width, std::uint32_t Slots>
-    COALPROF_INLINED static GlobalCounts counts_of(const WarpAccess& access,
-                                                   const WarpLines<Width, Slots>& lines) {
-        GlobalCounts counts;
-        counts.requests = 1;
-        counts.lines = counts.l2_requests = lines.count;
-        counts.sectors = counts.l2_sectors = lines.sectors;
-        counts.unique_bytes = lines.unique_bytes;
-        counts.active_bytes = std::uint64_t{ones(access.active_lanes)} * Width;
-        counts.ideal_sectors =
-            std::min(counts.sectors, (counts.active_bytes + sector_bytes - 1) / sector_bytes);
-        return counts;
-    }
-
-    template <std::size_t VectorBytes, std::uint32_t Width, std::uint32_t Slots>
-    COALPROF_INLINED static void count_wavefronts(AccessKind kind,
-                                                  const WarpLines<Width, Slots>& lines,
-                                                  const TagHash& hash, GlobalCounts& counts) {
-        if (!hash.is_known || lines.differing_bits >> hash.window_shift != 0) {
-            const Doubt doubt = hash.is_known ? Doubt::wide_window : hash.why_not_known;
-            counts.tag_doubts = counts.data_doubts = static_cast<Doubts>(doubt);
-            return;
-        }
-        Wavefronts<Width, Slots> wavefronts;
-        pass_tag_stage<VectorBytes>(lines, hash, wavefronts);
-        counts.tag_wavefronts = wavefronts.tag;
-        if (kind == AccessKind::load) {
-            pass_data_stage(wavefronts);
-            counts.data_wavefronts = wavefronts.data;
-        } else if (wavefronts.tag <= store_wavefronts_merged(Width)) {
-            counts.data_wavefronts = merged_data_wavefronts(lines);
-        } else {
-            counts.data_doubts = static_cast<Doubts>(Doubt::store_data_stage);
-        }
-    }
-
-    template <std::size_t VectorBytes, std::uint32_t Width>
-    COALPROF_INLINED static GlobalCounts count(const WarpAccess& access, const TagHash& hash) {
-        const bool is_atomic =
-            access.kind == AccessKind::atomic || access.kind == AccessKind::reduce;
-        if constexpr (Width <= 16) {  // wider ones are on more lines than there are slots for
-            if (!is_atomic && is_contiguous<Width>(access)) {
-                WarpLines<Width, contiguous_slots> lines;
-                find_lines(access, lines);
-                GlobalCounts counts = counts_of(access, lines);
-                count_wavefronts<VectorBytes>(access.kind, lines, hash, counts);
-                return counts;
-            }
-        }
-        WarpLines<Width, warp_lanes> lines;
-        find_lines<VectorBytes>(access, lines);
-        GlobalCounts counts = counts_of(access, lines);
-        if (is_atomic)
-            count_atomic(access, lines, hash, counts);
+    counts.tag_wavefronts = *std::ranges::max_element(used);
+    const std::uint32_t phases = phase_count(access.width_bytes);
+    if (access.kind != AccessKind::load) {
+        if (counts.tag_wavefronts <= store_wavefronts_merged(access.width_bytes))
+            counts.data_wavefronts = merged_data_wavefronts(lines, phases);
         else
-            count_wavefronts<VectorBytes>(access.kind, lines, hash, counts);
-        return counts;
+            counts.data_doubts = static_cast<Doubts>(Doubt::store_data_stage);
+        return;
     }
-
-    template <std::size_t VectorBytes>
-    COALPROF_INLINED static GlobalCounts count(const WarpAccess& access, const TagHash& hash) {
-        if (access.active_lanes == 0) return {};
-        switch (access.width_bytes) {
-            case 1: return count<VectorBytes, 1>(access, hash);
-            case 2: return count<VectorBytes, 2>(access, hash);
-            case 4: return count<VectorBytes, 4>(access, hash);
-            case 8: return count<VectorBytes, 8>(access, hash);
-            case 16: return count<VectorBytes, 16>(access, hash);
-            default: return count<VectorBytes, 32>(access, hash);
+    for (std::uint32_t at = 0; at < counts.tag_wavefronts; ++at)
+        for (std::uint32_t phase = 0; phase < phases; ++phase) {
+            const auto words = [&](std::uint32_t bank) {
+                return at < used[bank] ? wavefronts[at][bank]->words[phase] : 0;
+            };
+            counts.data_wavefronts += most_in_common(words(0), words(1), words(2), words(3));
         }
-    }
-    static GlobalCounts count_usual(const WarpAccess& access, const TagHash& hash) {
-        return count<usual_vector_bytes>(access, hash);
-    }
-    COALPROF_AVX2 static GlobalCounts count_avx2(const WarpAccess& access, const TagHash& hash) {
-        return count<avx2_vector_bytes>(access, hash);
-    }
-};
+}
 
-Coalescer::Coalescer(const Rules& rules, Vectors vectors)
-    : count_(vectors == Vectors::avx2 ? Body::count_avx2 : Body::count_usual) {
+Coalescer::Coalescer(const Rules& rules) {
     if (!rules.tag_banks) return;
     hash_.is_known = true;
     hash_.high_mask = static_cast<std::uint32_t>(rules.tag_banks->high_mask);
@@ -305,12 +202,27 @@ Coalescer Coalescer::without_hash() const {
     return other;
 }
 
-GlobalCounts Coalescer::count(const WarpAccess& access) const { return count_(access, hash_); }
+GlobalCounts Coalescer::count(const WarpAccess& access) const {
+    GlobalCounts counts;
+    if (access.active_lanes == 0) return counts;
+    const WarpLines lines(access);
+    counts.requests = 1;
+    counts.lines = counts.l2_requests = lines.count();
+    counts.sectors = counts.l2_sectors = lines.sectors();
+    counts.unique_bytes = std::uint64_t{lines.elements()} * access.width_bytes;
+    counts.active_bytes =
+        static_cast<std::uint64_t>(std::popcount(access.active_lanes)) * access.width_bytes;
+    counts.ideal_sectors =
+        std::min(counts.sectors, (counts.active_bytes + sector_bytes - 1) / sector_bytes);
+    if (access.kind == AccessKind::atomic || access.kind == AccessKind::reduce)
+        count_packets(access, lines, counts);
+    else
+        count_wavefronts(access, lines, counts);
+    return counts;
+}
 
-template <std::uint32_t Width>
-void Coalescer::Body::count_atomic(const WarpAccess& access,
-                                   const WarpLines<Width, warp_lanes>& lines, const TagHash& hash,
-                                   GlobalCounts& counts) {
+void Coalescer::count_packets(const WarpAccess& access, const WarpLines& lines,
+                              GlobalCounts& counts) const {
     counts.tag_doubts = static_cast<Doubts>(Doubt::atomic_tag_stage);
     counts.data_doubts = static_cast<Doubts>(Doubt::atomic_data_stage);
     // Lines that share no word bank cannot delay each other's lanes: whatever the hash, each is
@@ -318,26 +230,21 @@ void Coalescer::Body::count_atomic(const WarpAccess& access,
     std::array<std::uint32_t, warp_lanes> groups{};  // of lanes that are served one after the other
     std::uint32_t taken = 0;
     bool collide = false;
-    for (std::uint32_t slot = 0; slot < warp_lanes; ++slot) {
-        if (lines.is_used.at[slot] == 0) continue;
-        groups[slot] = lines.lanes.at[slot] & access.active_lanes;
+    for (std::uint32_t at = 0; at < lines.count(); ++at) {
+        groups[at] = lines.all()[at].lanes;
         std::uint32_t banks = 0;
-        for (std::uint32_t rest = groups[slot]; rest != 0; rest &= rest - 1)
-            banks |= 1u << word_bank_of(
-                         access.addresses[static_cast<std::uint32_t>(std::countr_zero(rest))]);
+        each_lane(groups[at],
+                  [&](std::uint32_t lane) { banks |= 1u << word_bank_of(access.addresses[lane]); });
         collide = collide || (taken & banks) != 0;
         taken |= banks;
     }
     if (collide) {
-        if (!hash.is_known || lines.differing_bits >> hash.window_shift != 0) {
-            counts.traffic_doubts = static_cast<Doubts>(hash.why_no_order);
+        if (!hash_.is_known || lines.differing_bits() >> hash_.window_shift != 0) {
+            counts.traffic_doubts = static_cast<Doubts>(hash_.why_no_order);
             return;
         }
-        LaneNumbers bank;
-        find_banks<warp_lanes>(lines.line, hash, bank);
         std::array<std::uint32_t, tag_bank_count> of_bank{};
-        for (std::uint32_t slot = 0; slot < warp_lanes; ++slot)
-            of_bank[bank.at[slot]] |= groups[slot];
+        for (const WarpLine& line : lines.all()) of_bank[hash_.bank_of(line.number)] |= line.lanes;
         groups = {};
         std::copy(of_bank.begin(), of_bank.end(), groups.begin());
     }

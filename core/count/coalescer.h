@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <string_view>
 
-#include "core/access/vectors.h"
 #include "core/access/warp_access.h"
 #include "core/machine/machine.h"
 
@@ -55,9 +54,11 @@ struct GlobalCounts {
     void add(const GlobalCounts& other, std::uint64_t times = 1);
 };
 
+class WarpLines;
+
 class Coalescer {
  public:
-    explicit Coalescer(const Rules& rules, Vectors vectors = best_vectors());
+    explicit Coalescer(const Rules& rules);
     // `access` is global, its addresses multiples of its width (hardware refuses others).
     GlobalCounts count(const WarpAccess& access) const;
     // The same for launches whose warps differ in too many ways to try all: counts that depend on
@@ -75,12 +76,14 @@ class Coalescer {
         std::uint32_t high_mask = 0;
         std::uint32_t low_mask = 0;
         std::uint32_t window_shift = 0;  // the hash is known for this line >> window_shift
+        std::uint32_t bank_of(std::uint64_t line) const;
     };
-    struct Body;
-    using Count = GlobalCounts (*)(const WarpAccess&, const TagHash&);
+    void count_wavefronts(const WarpAccess& access, const WarpLines& lines,
+                          GlobalCounts& counts) const;
+    void count_packets(const WarpAccess& access, const WarpLines& lines,
+                       GlobalCounts& counts) const;
 
     TagHash hash_;
-    Count count_;  // compiled for the vectors that this processor has
 };
 
 }  // namespace coalprof

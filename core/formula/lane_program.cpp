@@ -22,11 +22,7 @@ class LaneCompiler {
  public:
     LaneCompiler(const std::vector<Node>& nodes, const std::vector<NodeFacts>& facts,
                  LaneProgram& program, Checking checking)
-        : nodes_(nodes),
-          facts_(facts),
-          program_(program),
-          checks_(checking == Checking::on),
-          vectors_(program.vectors_) {
+        : nodes_(nodes), facts_(facts), program_(program), checks_(checking == Checking::on) {
         variable_registers_.fill(none);
         taken_.fill(false);
         taken_[always_guard] = true;
@@ -49,7 +45,7 @@ class LaneCompiler {
  private:
     void fill_always_guard() {
         LaneStep ones;
-        ones.kernel = scalar_kernel(vectors_);
+        ones.kernel = scalar_kernel();
         ones.to = always_guard;
         ones.scalar = -1;
         program_.steps_.insert(program_.steps_.begin(), ones);
@@ -88,14 +84,14 @@ class LaneCompiler {
     std::uint16_t in_register(const Value& value) {
         if (!value.is_scalar) return value.where;
         LaneStep step;
-        step.kernel = scalar_kernel(vectors_);
+        step.kernel = scalar_kernel();
         step.scalar = value.scalar;
         return emit(step).where;
     }
     std::uint16_t guarded(std::uint16_t outer, std::uint16_t test, bool where_zero) {
         reads_always_guard_ |= outer == always_guard;
         LaneStep step;
-        step.kernel = guard_kernel(where_zero, vectors_);
+        step.kernel = guard_kernel(where_zero);
         step.a = outer;
         step.b = test;
         return emit(step).where;
@@ -122,7 +118,7 @@ class LaneCompiler {
         std::uint16_t& where = variable_registers_[static_cast<std::size_t>(which)];
         if (where == none) {
             LaneStep step;
-            choose_variable(step, which, program_.scope_, vectors_);
+            choose_variable(step, which, program_.scope_);
             where = emit(step).where;
         }
         return {false, 0, where};
@@ -137,7 +133,6 @@ class LaneCompiler {
         wanted.kind = node.kind;
         wanted.a = facts_[node.children[0]].range;
         if (has_two) wanted.b = facts_[node.children[1]].range;
-        wanted.vectors = vectors_;
         wanted.checked = checks_ && facts.can_fail;
         reads_always_guard_ |= wanted.checked && guard == always_guard;
         LaneStep step;
@@ -182,7 +177,7 @@ class LaneCompiler {
             operands[k] = {false, 0, in_register(operand)};
         }
         LaneStep step;
-        step.kernel = hash_kernel(checks_ && facts.can_fail, vectors_);
+        step.kernel = hash_kernel(checks_ && facts.can_fail);
         reads_always_guard_ |= checks_ && facts.can_fail && guard == always_guard;
         step.a = operands[0].where;
         step.b = operands[1].where;
@@ -198,7 +193,7 @@ class LaneCompiler {
         step.a = in_register(operand);
         step.scalar = facts_[node.children[1]].range.low;
         step.scalar2 = facts_[node.children[2]].range.low;
-        choose_hash(step, vectors_);
+        choose_hash(step);
         const Value result = emit(step);
         release({false, 0, step.a});
         return result;
@@ -224,10 +219,9 @@ class LaneCompiler {
         if (is_conditional) {
             otherwise = guarded_value(node.children[2], guard, test, true);
             step.c = otherwise.where;
-            step.kernel = select_kernel(vectors_);
+            step.kernel = select_kernel();
         } else {
-            step.kernel =
-                node.kind == NodeKind::logical_and ? and_kernel(vectors_) : or_kernel(vectors_);
+            step.kernel = node.kind == NodeKind::logical_and ? and_kernel() : or_kernel();
         }
         const Value result = emit(step);
         release(test);
@@ -249,7 +243,7 @@ class LaneCompiler {
     Value truth(const Value& value) {
         if (value.is_scalar) return {true, value.scalar != 0, 0};
         LaneStep step;
-        step.kernel = truth_kernel(vectors_);
+        step.kernel = truth_kernel();
         step.a = value.where;
         const Value result = emit(step);
         release(value);
@@ -260,7 +254,6 @@ class LaneCompiler {
     const std::vector<NodeFacts>& facts_;
     LaneProgram& program_;
     bool checks_;
-    Vectors vectors_;
     bool reads_always_guard_ = false;
     std::array<std::uint16_t, variable_count> variable_registers_;
     std::array<bool, most_registers> taken_;
@@ -268,8 +261,8 @@ class LaneCompiler {
 
 LaneProgram::LaneProgram(const std::vector<Node>& nodes, const std::vector<NodeFacts>& facts,
                          const Scope& scope, NodeId index, std::optional<NodeId> condition,
-                         Checking checking, std::int64_t largest_index, Vectors vectors)
-    : scope_(scope), vectors_(vectors) {
+                         Checking checking, std::int64_t largest_index)
+    : scope_(scope) {
     LaneCompiler(nodes, facts, *this, checking).compile(index, condition, largest_index);
 }
 
@@ -303,9 +296,6 @@ struct Wanted {
     }
     return checks && out_of_range < 0;
 }
-COALPROF_AVX2 bool hand_out_wide(const Wanted& wanted, std::uint64_t* elements) {
-    return hand_out(wanted, elements);
-}
 
 }  // namespace
 
@@ -316,8 +306,7 @@ bool LaneProgram::run(std::uint64_t first, std::uint64_t* elements) const {
     for (const LaneStep& step : steps_) failed |= step.kernel(step, state);
     const Wanted wanted{registers[index_], condition_ ? &registers[*condition_] : nullptr,
                         check_index_ ? largest_index_ : -1};
-    const bool is_out =
-        vectors_ == Vectors::avx2 ? hand_out_wide(wanted, elements) : hand_out(wanted, elements);
+    const bool is_out = hand_out(wanted, elements);
     return failed || is_out;
 }
 

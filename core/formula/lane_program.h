@@ -6,7 +6,6 @@
 #include <optional>
 #include <vector>
 
-#include "core/access/vectors.h"
 #include "core/access/warp_access.h"
 #include "core/formula/facts.h"
 #include "core/formula/scope.h"
@@ -54,27 +53,25 @@ struct KernelWanted {
     OperandForm form = OperandForm::registers;
     ValueRange a, b;
     bool checked = false;
-    Vectors vectors = Vectors::usual;
 };
 
 // Sets the step's kernel (and magic numbers) for a strict operator of one or two operands.
 void choose_kernel(LaneStep& step, const KernelWanted& wanted);
 
 // Sets the step's kernel (and magic numbers) for a variable that is not the same in all threads.
-void choose_variable(LaneStep& step, Variable variable, const Scope& scope, Vectors vectors);
+void choose_variable(LaneStep& step, Variable variable, const Scope& scope);
 
 // Sets the step's kernel (and magic numbers) for hash(a, `scalar`, `scalar2`), `scalar` from 1.
-void choose_hash(LaneStep& step, Vectors vectors);
+void choose_hash(LaneStep& step);
 
-LaneKernel scalar_kernel(Vectors vectors);              // to = `scalar`
-LaneKernel hash_kernel(bool checked, Vectors vectors);  // to = hash(a, b, c)
-LaneKernel lookup_kernel(bool checked);                 // to = table `scalar` at a
-LaneKernel select_kernel(Vectors vectors);              // to = a ? b : c
-LaneKernel truth_kernel(Vectors vectors);               // to = a != 0
-LaneKernel guard_kernel(bool where_zero,
-                        Vectors vectors);  // to = guard, only where b is (not) zero
-LaneKernel and_kernel(Vectors vectors);    // to = a && b
-LaneKernel or_kernel(Vectors vectors);     // to = a || b
+LaneKernel scalar_kernel();                // to = `scalar`
+LaneKernel hash_kernel(bool checked);      // to = hash(a, b, c)
+LaneKernel lookup_kernel(bool checked);    // to = table `scalar` at a
+LaneKernel select_kernel();                // to = a ? b : c
+LaneKernel truth_kernel();                 // to = a != 0
+LaneKernel guard_kernel(bool where_zero);  // to = guard, only where b is (not) zero
+LaneKernel and_kernel();                   // to = a && b
+LaneKernel or_kernel();                    // to = a || b
 
 enum class Checking : std::uint8_t {
     off,  // for launches that were found free of failures, which would wrap around
@@ -86,7 +83,7 @@ class LaneProgram {
     // `condition`: none when every lane takes part. An index above `largest_index` fails.
     LaneProgram(const std::vector<Node>& nodes, const std::vector<NodeFacts>& facts,
                 const Scope& scope, NodeId index, std::optional<NodeId> condition,
-                Checking checking, std::int64_t largest_index, Vectors vectors = best_vectors());
+                Checking checking, std::int64_t largest_index);
 
     // elements[k] = the index in thread first + k, or idle_lane; 32 of them, those of threads
     // beyond the launch meaningless. Returns true if some lane failed (never without checking),
@@ -100,7 +97,6 @@ class LaneProgram {
     friend class LaneCompiler;
 
     Scope scope_;
-    Vectors vectors_;
     std::vector<LaneStep> steps_;
     std::uint16_t registers_ = 0;
     std::uint16_t index_ = 0;

@@ -123,7 +123,7 @@ struct Found {
 using Elements = std::array<std::uint64_t, warp_lanes>;
 
 // An idle lane is -1 as a signed number: the only negative one, and never the highest.
-[[gnu::always_inline]] inline void note(const Elements& elements, Found& found) {
+void note(const Elements& elements, Found& found) {
     constexpr std::size_t half = warp_lanes / 2;
     std::uint64_t idle = 0;
     // Two maxima side by side: in one, each comparison would wait for the one before.
@@ -140,7 +140,6 @@ using Elements = std::array<std::uint64_t, warp_lanes>;
     found.active += warp_lanes - idle;
     found.highest = std::max(highest, other_highest);
 }
-COALPROF_AVX2 void note_wide(const Elements& elements, Found& found) { note(elements, found); }
 
 std::optional<std::uint64_t> common_period(const FormulaAccess& access, const Scope& scope,
                                            const std::vector<NodeFacts>& facts) {
@@ -227,7 +226,7 @@ class LaunchChecker {
             }
             std::fill(elements.begin() + static_cast<std::ptrdiff_t>(lanes), elements.end(),
                       idle_lane);
-            vectors_ == Vectors::avx2 ? note_wide(elements, found) : note(elements, found);
+            note(elements, found);
         }
     }
 
@@ -270,7 +269,6 @@ class LaunchChecker {
     const Scope& scope_;
     const std::vector<NodeFacts>& facts_;
     std::int64_t largest_index_;
-    Vectors vectors_ = best_vectors();
     LaneProgram program_;
 };
 

@@ -44,28 +44,6 @@ class RandomWarps {
     std::mt19937_64 random_;
 };
 
-auto all_of(const GlobalCounts& c) {
-    return std::array<std::uint64_t, 13>{
-        c.requests,       c.sectors,         c.lines,         c.unique_bytes, c.ideal_sectors,
-        c.tag_wavefronts, c.data_wavefronts, c.l2_requests,   c.l2_sectors,   c.active_bytes,
-        c.tag_doubts,     c.data_doubts,     c.traffic_doubts};
-}
-
-// Where the processor has no wider vectors, both are the same.
-TEST(Coalescer, counts_the_same_with_all_kinds_of_vectors) {
-    for (const char* machine : {"h200", "v100"}) {
-        const Rules& rules = *find_machine(machine).rules;
-        const Coalescer usual(rules, Vectors::usual);
-        const Coalescer best(rules, best_vectors());
-        RandomWarps warps(11);
-        for (unsigned i = 0; i < 1'000'000 / fewer_cases; ++i) {
-            const WarpAccess access = warps.next();
-            ASSERT_EQ(all_of(usual.count(access)), all_of(best.count(access)))
-                << "warp " << i << " of width " << access.width_bytes;
-        }
-    }
-}
-
 TEST(Coalescer, counts_loads_as_sets_do) {
     const Rules& rules = *find_machine("h200").rules;
     const Coalescer coalescer(rules);

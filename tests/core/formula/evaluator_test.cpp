@@ -29,10 +29,9 @@ struct Subject {
           facts(prove_facts(formula.nodes, scope)) {}
 
     const FormulaAccess& access() const { return formula.accesses.front(); }
-    LaneProgram program(Checking checking, std::int64_t largest_index,
-                        Vectors vectors = best_vectors()) const {
-        return {formula.nodes,      facts,    scope,         access().index,
-                access().condition, checking, largest_index, vectors};
+    LaneProgram program(Checking checking, std::int64_t largest_index) const {
+        return {formula.nodes,      facts,    scope,        access().index,
+                access().condition, checking, largest_index};
     }
 
     // The index of one thread: none where it is switched off; a fault where it fails.
@@ -72,9 +71,8 @@ TEST(FormulaEvaluator, does_32_lanes_as_one_thread_at_a_time_says) {
     for (int round = 0; round < 30'000; ++round) {
         const std::string text = random.with_condition(2 + static_cast<int>(random.below(4)));
         const Subject subject(text, random.scope(300));
-        const Vectors vectors = round % 2 == 0 ? Vectors::usual : best_vectors();
-        const LaneProgram checked = subject.program(Checking::on, no_limit, vectors);
-        const LaneProgram unchecked = subject.program(Checking::off, no_limit, vectors);
+        const LaneProgram checked = subject.program(Checking::on, no_limit);
+        const LaneProgram unchecked = subject.program(Checking::off, no_limit);
         std::array<std::uint64_t, warp_lanes> with_checks;
         std::array<std::uint64_t, warp_lanes> without;
         const std::uint64_t first = random.below(subject.scope.threads);
@@ -131,14 +129,12 @@ TEST(FormulaEvaluator, hashes_into_any_number_of_buckets) {
         const std::uint64_t seed = random.below(100);
         const Subject subject(
             "hash(i, " + std::to_string(buckets) + ", " + std::to_string(seed) + ")", scope);
-        for (const Vectors vectors : {Vectors::usual, best_vectors()}) {
-            std::array<std::uint64_t, warp_lanes> elements;
-            const std::uint64_t first = random.below(1 << 15) * warp_lanes;
-            subject.program(Checking::on, no_limit, vectors).run(first, elements.data());
-            for (std::uint64_t lane = 0; lane < warp_lanes; ++lane)
-                ASSERT_EQ(elements[lane], (Scatter{buckets, seed}(first + lane)))
-                    << buckets << " buckets";
-        }
+        std::array<std::uint64_t, warp_lanes> elements;
+        const std::uint64_t first = random.below(1 << 15) * warp_lanes;
+        subject.program(Checking::on, no_limit).run(first, elements.data());
+        for (std::uint64_t lane = 0; lane < warp_lanes; ++lane)
+            ASSERT_EQ(elements[lane], (Scatter{buckets, seed}(first + lane)))
+                << buckets << " buckets";
     }
 }
 
