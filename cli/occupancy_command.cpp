@@ -108,7 +108,10 @@ void add_occupancy_command(CLI::App& app, Invocation& invocation) {
            "M,...");
     command->output.add_to(*sub);
     OutputOptions::offer_only(*sub, names_of_list_formats());
-    sub->footer("Example:\n  coalprof occupancy --block 64..1024*2 --registers 64\n");
+    sub->footer(
+        "Examples:\n"
+        "  coalprof occupancy --block 64..1024*2 --registers 64\n"
+        "  coalprof occupancy --shared 0,48KiB..96KiB:16KiB --machine h200,a100\n");
 }
 
 }  // namespace coalprof

@@ -215,7 +215,8 @@ class Svg(Report):
         for values in ("1..64*2", "0..48:8"):
             text = self.run_ok("stride" if values[0] == "1" else "offset", "--range", values, "--op", "load",
                                "--counters", "load_requests", "--format", "svg").out_text
-            places = [float(x) for x in re.findall(r'<circle [^>]*cx="([\d.]+)"', text)]
+            (path,) = re.findall(r'<path class="predicted s0"[^>]* d="([^"]+)"', text)
+            places = [float(x) for x in re.findall(r"[ML]([\d.]+)", path)]
             self.assertEqual(len(places), 7)
             steps = [right - left for left, right in zip(places, places[1:])]
             self.assertLessEqual(max(steps) - min(steps), 1)

@@ -53,10 +53,10 @@ class Documents(Case):
         command = ("stride", "--range", "1,32", "--op", "load", "--machine", "c2050", "--dlcm", "ca,cg",
                    "--carveout", "prefer-l1,prefer-shared")
         self.assertNotIn("verdicts", self.check_json(*command))
-        (verdict,) = self.check_json(*command, "--best", "bandwidth_bytes_per_second")["verdicts"]
+        (verdict,) = self.check_json(*command, "--best", "load_transaction_bytes")["verdicts"]
         self.assertEqual(verdict["best"], [{"dlcm": "cg", "carveout": "prefer-l1"},
                                            {"dlcm": "cg", "carveout": "prefer-shared"}])
-        table = " ".join(self.run_ok(*command, "--best", "bandwidth_bytes_per_second").out.decode().split())
+        table = " ".join(self.run_ok(*command, "--best", "load_transaction_bytes").out.decode().split())
         self.assertIn(f"Best: {verdict['text']}.", table)
 
     def test_of_every_path_and_allocation_are_valid(self):
