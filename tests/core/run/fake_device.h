@@ -75,9 +75,7 @@ class Launcher : public KernelLauncher {
         facts_.index = index;
     }
     const DeviceFacts& device() const override { return facts_; }
-    void activate() override {
-        script_.log += "activate ";
-    }
+    void activate() override { script_.log += "activate "; }
     std::uint64_t pitch_bytes(std::uint64_t row_bytes) override { return row_bytes; }
     std::unique_ptr<PreparedLaunch> prepare(const Plan& plan) override {
         script_.on_prepare(plan.value);
