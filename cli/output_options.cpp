@@ -210,7 +210,10 @@ void OutputOptions::add_source_to(CLI::App& command) {
 void OutputOptions::add_telling_to(CLI::App& command) {
     const char* group = "Output";
     look.add_to(command);
-    command.add_flag("--quiet,-q", quiet, "No notes and hints on standard error")->group(group);
+    command
+        .add_flag("--quiet,-q", quiet,
+                  "No notes and hints, neither on standard error nor below tables")
+        ->group(group);
     command.add_flag("--no-progress", no_progress, "No progress on standard error")->group(group);
     command
         .add_flag("--verbose,-v", verbose,
@@ -270,7 +273,9 @@ std::vector<OutputTarget> OutputOptions::targets() const {
         target.style.name = std::filesystem::path(target.path).stem().string();
         if (is_standard_output(target.path)) target.style.name.clear();
         target.style.takes_columns = view.is_offered;
+        target.style.folds_rows = !view.all_rows;
         target.style.explains_all = verbose;
+        target.style.is_quiet = quiet;
         target.style.find_source = [folders = source_folders](const std::string& file) {
             return find_source(folders, file);
         };
@@ -330,6 +335,10 @@ void ViewOptions::add_to(CLI::App& command) {
               "(--counters: what is measured); one counter over two swept parameters is a "
               "table of one by the other",
               "KEY,...", group);
+    command
+        .add_flag("--all-rows", all_rows,
+                  "Each point in a row by itself: tables of a terminal put equal ones into one")
+        ->group(group);
 }
 
 std::vector<Counter> ViewOptions::chosen_columns() const {

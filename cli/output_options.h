@@ -22,12 +22,13 @@ struct LookOptions {
     TableStyle style() const;
 };
 
-// --columns, --sort and --best: which parts of a result are shown, and in which order.
+// --columns, --all-rows, --sort and --best: which parts of a result are shown, and in which order.
 
 struct ViewOptions {
     std::string columns;
     std::string sort;
     std::string best;
+    bool all_rows = false;
     bool is_offered = false;  // by the command
     const BestSink::Lines* costliest = nullptr;
 

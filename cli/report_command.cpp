@@ -7,6 +7,7 @@
 
 #include "cli/invocation.h"
 #include "cli/output_options.h"
+#include "cli/print.h"
 #include "cli/saved_result.h"
 #include "core/text/files_in_use.h"
 #include "core/write/columns.h"
@@ -86,6 +87,32 @@ class JoinedResults : public ResultSink {
     ResultTail tail_;
 };
 
+// What one sink gets, the other gets, too.
+class BothSinks : public ResultSink {
+ public:
+    BothSinks(ResultSink& one, ResultSink& other) : one_(one), other_(other) {}
+    void begin(const ResultHead& head) override {
+        one_.begin(head);
+        other_.begin(head);
+    }
+    void point(const Point& point) override {
+        one_.point(point);
+        other_.point(point);
+    }
+    void finish(const ResultTail& tail) override {
+        one_.finish(tail);
+        other_.finish(tail);
+    }
+
+ private:
+    ResultSink& one_;
+    ResultSink& other_;
+};
+
+bool is_table_on_screen(const OutputTarget& target) {
+    return is_standard_output(target.path) && target.format == &default_format();
+}
+
 // Several results make one picture; other formats show one at a time.
 void require_that_all_join(const std::vector<OutputTarget>& targets) {
     for (const OutputTarget& target : targets)
@@ -95,32 +122,34 @@ void require_that_all_join(const std::vector<OutputTarget>& targets) {
                 "html, svg and openmetrics show several: -o FILE.html");
 }
 
-ExitCode run_joined(const ReportCommand& command, const std::vector<OutputTarget>& targets) {
+// One picture of all of them, and on standard output a table of each.
+ExitCode run_joined(const ReportCommand& command, std::vector<OutputTarget> targets) {
+    std::vector<OutputTarget> screen;
+    std::ranges::copy_if(targets, std::back_inserter(screen), is_table_on_screen);
+    std::erase_if(targets, is_table_on_screen);
     require_that_all_join(targets);
     for (const std::string& file : command.files) note_input(file);  // before one of them is shown
-    Outputs outputs = command.output.open(targets);
-    JoinedResults joined(outputs);
+    Outputs pictures = command.output.open(targets);
+    JoinedResults joined(pictures);
     bool is_damaged = false;
     bool has_best = true;
     for (const std::string& file : command.files) {
-        WithColumns shown(joined, command.output.view.chosen_columns());
+        if (!screen.empty() && &file != &command.files.front()) print_out("\n");
+        Outputs tables = command.output.open(screen);
+        BothSinks both(joined, tables);
+        WithColumns shown(both, command.output.view.chosen_columns());
         Viewed viewed(shown, command.output.view);
         is_damaged |= SavedResult(file, "report").read(viewed.sink()) == ReadOutcome::damaged;
         has_best = has_best && viewed.found_best();
     }
-    joined.end();
+    if (!targets.empty()) joined.end();
     if (is_damaged) return ExitCode::partial;
     return has_best ? ExitCode::done : ExitCode::environment;
 }
 
 ExitCode run_report(const ReportCommand& command) {
     std::vector<OutputTarget> targets = command.output.targets();
-    // Several results have no common table; with files named, none is printed.
-    if (command.files.size() > 1 && !command.output.files.empty() &&
-        !command.output.names_standard_output())
-        std::erase_if(targets,
-                      [](const OutputTarget& target) { return is_standard_output(target.path); });
-    if (command.files.size() > 1) return run_joined(command, targets);
+    if (command.files.size() > 1) return run_joined(command, std::move(targets));
     SavedResult saved(command.files.front(), "report");
     std::vector<Counter> columns = command.output.view.chosen_columns();
     if (columns.empty() && has_csv(targets) && saved.source().can_rewind()) {
@@ -140,8 +169,8 @@ void add_report_command(CLI::App& app, Invocation& invocation) {
     const auto [sub, command] = add_command<ReportCommand>(
         app, invocation, "report", "Saved results, JSON or JSON Lines, in any format", run_report);
     sub->add_option("RESULT", command->files,
-                    "What --json, --jsonl or --output saved; - reads standard input; several "
-                    "are drawn into one picture (html, svg, openmetrics)")
+                    "What --json, --jsonl or --output saved; - reads standard input; of several "
+                    "each has its table, and html, svg and openmetrics draw all")
         ->required();
     command->output.add_to(*sub);
     command->output.add_source_to(*sub);

@@ -150,9 +150,10 @@ class FindingPrices {
         const double seconds = priced_.simulated.time.seconds;
         const Interval* whole = result_.points.front().estimates->of(Counter::duration_seconds);
         finding.saves_seconds = saved;
+        // The kernel may take longer than predicted, but no more is saved than is shown of it.
         finding.saves_interval_seconds = {
             least_saved * saved * whole->low / seconds,
-            std::min(most_saved * saved * whole->high / seconds + noise * seconds, whole->high)};
+            std::min(most_saved * saved * whole->high / seconds + noise * seconds, seconds)};
     }
     // Where blocks add to the same words again and again, fewer additions help, not fewer sectors.
     bool say_collecting(LineFinding& finding, const std::vector<std::uint32_t>& sites) const {

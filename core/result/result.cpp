@@ -6,12 +6,15 @@
 
 namespace coalprof {
 
+// Most first calls of `kernel` give no sizes: nothing is wrong with that, nor with merging.
+bool is_note(const Warning& warning) {
+    return warning.code == "W-BOUNDS" || warning.code == "W-MERGED";
+}
+
 std::string describe(const Warning& warning) {
-    // Most first calls of `kernel` give no sizes: nothing is wrong with that, nor with merging.
-    const bool is_note = warning.code == "W-BOUNDS" || warning.code == "W-MERGED";
-    const char* sort = is_note ? "note" : "warning";
+    const char* sort = is_note(warning) ? "note" : "warning";
     if (warning.point.empty()) return fmt::format("{} {}: {}", sort, warning.code, warning.text);
-    return fmt::format("warning {}: {}: {}", warning.code, warning.point, warning.text);
+    return fmt::format("{} {}: {}: {}", sort, warning.code, warning.point, warning.text);
 }
 
 std::string_view name_of(Status status) {

@@ -106,6 +106,8 @@ struct Warning {
     std::string text;
 };
 
+// True for a warning that only says what was assumed.
+bool is_note(const Warning& warning);
 // As one sentence for people: "warning W-MISMATCH: offset=1: ...".
 std::string describe(const Warning& warning);
 

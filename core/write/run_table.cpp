@@ -273,7 +273,8 @@ void add_findings(Table& table, const ResultTail& tail, std::uint64_t runs,
     for (const LineFinding& finding : tail.findings) {
         const std::size_t before = table.notes.size();
         lines += add(fmt::format("{}. {}", shown + 1, finding_text(finding, style.ascii)));
-        if (const std::string command = finding_command(finding); !command.empty())
+        if (const std::string command = finding_command(finding);
+            !command.empty() && !style.is_quiet)
             lines += add(command);
         if (shown > 0 && !style.explains_all && lines > screen_lines) {
             table.notes.resize(before);
@@ -321,8 +322,9 @@ class RunTableWriter : public ResultSink {
         table.above = {title_of(head_, style_)};
         add_findings(table, tail, head_.passes, style_);
         for (const Warning& warning : tail.warnings)
-            table.notes.push_back(
-                {TableNote::Rank::plain, cell_text(describe(warning), whole_note, style_.ascii)});
+            if (!(style_.is_quiet && is_note(warning)))
+                table.notes.push_back({TableNote::Rank::plain,
+                                       cell_text(describe(warning), whole_note, style_.ascii)});
         TextBuffer text;
         renderer_->put(text, table);
         text.hand_over(out_);

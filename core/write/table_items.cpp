@@ -315,18 +315,6 @@ Counter counter_in(const TableItem& item, const Readings& readings) {
     return item.counters.front();
 }
 
-std::string joined_by_group(const std::vector<GroupedText>& texts, std::size_t count) {
-    std::string list;
-    for (std::size_t i = 0; i < count; ++i) {
-        list += texts[i].text;
-        const bool is_last = i + 1 == count;
-        const bool ends_group = is_last || texts[i + 1].group != texts[i].group;
-        if (ends_group && !texts[i].group.empty()) list.append(" (").append(texts[i].group) += ')';
-        if (!is_last) list += ends_group ? "; " : ", ";
-    }
-    return list;
-}
-
 }  // namespace
 
 bool is_finite_number(const Reading& reading) {
@@ -382,15 +370,16 @@ std::string phrase_of(Counter counter) {
     return std::string(key_of(counter));
 }
 
-std::string list_by_group(std::string_view begin, const std::vector<GroupedText>& texts,
-                          std::string_view end, std::size_t columns) {
-    for (std::size_t count = texts.size(); count > 0; --count) {
-        const std::string more =
-            count == texts.size() ? "" : fmt::format(", and {} more", texts.size() - count);
-        std::string line = fmt::format("{}{}{}{}", begin, joined_by_group(texts, count), more, end);
-        if (columns == 0 || texts.size() == 1 || terminal_columns(line) <= columns) return line;
+std::string list_by_group(const std::vector<GroupedText>& texts) {
+    std::string list;
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        list += texts[i].text;
+        const bool is_last = i + 1 == texts.size();
+        const bool ends_group = is_last || texts[i + 1].group != texts[i].group;
+        if (ends_group && !texts[i].group.empty()) list.append(" (").append(texts[i].group) += ')';
+        if (!is_last) list += ends_group ? "; " : ", ";
     }
-    return fmt::format("{}{} counters{}", begin, texts.size(), end);
+    return list;
 }
 
 TableItems items_of(const ResultHead& head, const std::vector<Point>& points) {

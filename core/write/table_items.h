@@ -66,12 +66,9 @@ std::string phrase_of(Counter counter);
 struct GroupedText {
     std::string_view group;
     std::string text;
-    friend bool operator==(const GroupedText&, const GroupedText&) = default;
 };
-// "requests 4, lines 8 (loads); L1 hit sectors 0": neighbours of one group together, after `begin`
-// and before `end`; as many as fit one line of `columns`, 0: all.
-std::string list_by_group(std::string_view begin, const std::vector<GroupedText>& texts,
-                          std::string_view end, std::size_t columns);
+// "requests 4, lines 8 (loads); L1 hit sectors 0": neighbours of one group together.
+std::string list_by_group(const std::vector<GroupedText>& texts);
 
 struct TableItems {
     std::vector<TableItem> items;  // in the order of a table's columns

@@ -322,7 +322,7 @@ class ColumnMaker {
                       return TableCell{parameter_text(point, key, style_.ascii)};
                   });
         laid.parameter = key;
-        if (!style_.explains_all && points_.size() > 1)
+        if (style_.folds_rows && points_.size() > 1)
             laid.width = std::max(laid.width, width_of_runs(key));
         return laid;
     }
@@ -557,9 +557,11 @@ TableLayout layout_of(const ResultHead& head, const std::vector<Point>& points,
         std::ranges::move(candidate.columns, std::back_inserter(layout.columns));
     }
     // The launch of a kernel and its limit matter most; all else would take the line above.
-    if (head.sweep.pattern == "kernel" && !style.explains_all)
+    const int enough = head.sweep.pattern == "kernel" ? 0 : enough_to_know;
+    if (!style.explains_all)
         for (PlacedItem& item : layout.items)
-            if (item.place == Place::above && !item.facts.item.is(Counter::duration_seconds))
+            if (item.place == Place::above && item.facts.item.heading->importance > enough &&
+                !item.facts.item.is(Counter::duration_seconds))
                 item.place = Place::left_out;
     add_facts(layout, points, style);
     return layout;

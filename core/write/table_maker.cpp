@@ -305,11 +305,9 @@ std::string parameters_of(const Point& point, const TableStyle& style) {
 }  // namespace
 
 Table table_of_page(const TableLayout& layout, const std::vector<Point>& points,
-                    std::string_view facts_begin, const TableStyle& style, bool crosses) {
+                    const std::string& facts_begin, const TableStyle& style, bool crosses) {
     Table table;
-    if (!layout.facts.empty())
-        table.facts =
-            list_by_group(facts_begin, layout.facts, "", style.explains_all ? 0 : style.width);
+    if (!layout.facts.empty()) table.facts = facts_begin + list_by_group(layout.facts);
     const std::optional<CrossTable> cross =
         crosses ? cross_table_of(layout, points, style.width) : std::nullopt;
     if (cross) table.above.push_back(cross->numbers);
@@ -317,7 +315,7 @@ Table table_of_page(const TableLayout& layout, const std::vector<Point>& points,
     std::vector<TableColumn> shown;
     for (const LaidColumn& column : columns) shown.push_back(column.shown);
     table.grid = TableGrid(std::move(shown));
-    for (TableRow& row : rows_of(columns, cross ? cross->rows : points, !style.explains_all))
+    for (TableRow& row : rows_of(columns, cross ? cross->rows : points, style.folds_rows))
         table.grid.add(std::move(row));
     return table;
 }

@@ -1,10 +1,10 @@
 #include "core/write/table_notes.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <set>
 #include <utility>
 
@@ -66,22 +66,14 @@ std::string ceilings_of(const MeasuredDevice& device) {
                        rate_text(number_in(device.copy_ceiling)));
 }
 
-bool contains(const std::vector<GroupedText>& texts, const GroupedText& text) {
-    return std::ranges::find(texts, text) != texts.end();
-}
-
 // Then the reasons are the only content.
 bool shows_no_counter(const TableLayout& layout) {
     return std::none_of(layout.items.begin(), layout.items.end(),
                         [](const PlacedItem& item) { return item.place == Place::column; });
 }
 
-void add_once(std::vector<GroupedText>& texts, GroupedText text) {
-    if (!contains(texts, text)) texts.push_back(std::move(text));
-}
-
-GroupedText text_of(const TableItem& item) {
-    return {item.group, std::string(item.heading->phrase)};
+void add_once(std::vector<std::string>& texts, std::string text) {
+    if (std::ranges::find(texts, text) == texts.end()) texts.push_back(std::move(text));
 }
 
 }  // namespace
@@ -102,12 +94,9 @@ std::string saving_text(const LineFinding& finding, bool is_ascii) {
     if (finding.kernel_seconds) text += " of this kernel";
     if (finding.launches && *finding.launches != 1)
         text += fmt::format(" over {} launches", *finding.launches);
-    // The kernel may take longer than predicted; then more than the shown whole is saved.
     if (const auto& interval = finding.saves_interval_seconds)
-        text += fmt::format(
-            " ({} to {})", number_text(interval->front(), style),
-            number_text(std::min(interval->back(), finding.kernel_seconds.value_or(HUGE_VAL)),
-                        style));
+        text += fmt::format(" ({} to {})", number_text(interval->front(), style),
+                            number_text(interval->back(), style));
     return text + '.';
 }
 
@@ -155,7 +144,7 @@ void TableNotes::look_at(const ResultHead& head) {
 
 void TableNotes::look_at(const TableLayout& layout) {
     for (const std::string& key : layout.left_out_parameters)
-        add_once(left_out_, {{}, cell_text(key, text_cell_columns, style_.ascii)});
+        add_once(left_out_, cell_text(key, text_cell_columns, style_.ascii));
     is_start_alone_ = is_start_alone_.value_or(true) && layout.limit == Limit::start;
     for (const auto& [facts, place] : layout.items) {
         const TableItem& item = facts.item;
@@ -163,11 +152,7 @@ void TableNotes::look_at(const TableLayout& layout) {
         has_unmarked_ |= facts.relation == Relation::measured;
         if (place == Place::left_out)
             for (const Counter counter : item.counters)
-                add_once(left_out_, {{}, std::string(key_of(counter))});
-        if (facts.relation != Relation::none)
-            add_once(there_, text_of(item));
-        else if (!explains_all_ && !shows_no_counter(layout) && !item.is(Counter::cost_share))
-            add_once(never_there_, text_of(item));
+                add_once(left_out_, std::string(key_of(counter)));
     }
 }
 
@@ -281,19 +266,14 @@ std::vector<std::string> TableNotes::verdicts(const ResultTail& tail) const {
     return lines;
 }
 
-std::string TableNotes::aside(std::string_view begin, const std::vector<GroupedText>& texts,
-                              std::string_view end) const {
-    return list_by_group(begin, texts, end, style_.explains_all ? 0 : style_.width);
-}
-
 // All of their names, or how many they are: some of them help nobody.
 std::string TableNotes::left_out_line() const {
-    const char* const how = style_.takes_columns ? " (--columns KEY,... or --json)"
-                                                 : " (coalprof report FILE --columns KEY,...)";
-    const std::string all = list_by_group("Left out: ", left_out_, how, 0);
+    const char* const how =
+        style_.takes_columns ? "--columns KEY or --json" : "coalprof report FILE --columns KEY";
+    const std::string all = fmt::format("More counters: {} ({})", fmt::join(left_out_, ", "), how);
     const bool fits = style_.explains_all || style_.width == 0 || left_out_.size() == 1 ||
                       terminal_columns(all) <= style_.width;
-    return fits ? all : fmt::format("Left out: {} counters{}", left_out_.size(), how);
+    return fits ? all : fmt::format("{} more counters: {}", left_out_.size(), how);
 }
 
 // Notes about the table itself, a line each.
@@ -314,10 +294,6 @@ std::vector<std::string> TableNotes::asides() const {
         lines.emplace_back(
             "L1 hit and L2 read sectors are fewer than load sectors: loads of a sector that is "
             "already on its way share one request.");
-    std::vector<GroupedText> never_there = never_there_;
-    std::erase_if(never_there, [&](const GroupedText& text) { return contains(there_, text); });
-    if (!never_there.empty())
-        lines.push_back(aside("n/a in every row: ", never_there, ". -v says why."));
     if (!left_out_.empty()) lines.push_back(left_out_line());
     if (!cross_axes_.empty() && style_.takes_columns)
         lines.push_back(fmt::format("--columns KEY shows one counter as {}.", cross_axes_));
@@ -330,7 +306,8 @@ std::vector<std::string> TableNotes::finding_lines(const ResultTail& tail) const
         lines.push_back(
             cell_text(fmt::format("{}. {}", i + 1, finding_text(tail.findings[i], style_.ascii)),
                       whole_text, style_.ascii));
-        if (const std::string command = finding_command(tail.findings[i]); !command.empty())
+        if (const std::string command = finding_command(tail.findings[i]);
+            !command.empty() && !style_.is_quiet)
             lines.push_back(cell_text(command, whole_text, style_.ascii));
     }
     if (tail.findings.size() > most_findings)
@@ -343,10 +320,12 @@ std::vector<std::string> TableNotes::trouble(const ResultTail& tail) const {
     std::vector<std::string> lines;
     if (failure_count_ > most_notes)
         lines.push_back(fmt::format("{} more points failed", failure_count_ - most_notes));
-    for (std::size_t i = 0; i < std::min(tail.warnings.size(), most_notes); ++i)
-        lines.push_back(cell_text(describe(tail.warnings[i]), whole_text, style_.ascii));
-    if (tail.warnings.size() > most_notes)
-        lines.push_back(fmt::format("{} more warnings", tail.warnings.size() - most_notes));
+    std::size_t warnings = 0;
+    for (const Warning& warning : tail.warnings)
+        if (!(style_.is_quiet && is_note(warning)) && ++warnings <= most_notes)
+            lines.push_back(cell_text(describe(warning), whole_text, style_.ascii));
+    if (warnings > most_notes)
+        lines.push_back(fmt::format("{} more warnings", warnings - most_notes));
     if (tail.status == Status::interrupted)
         lines.emplace_back("ended early: the points that were finished are shown");
     return lines;
@@ -362,12 +341,14 @@ std::vector<TableNote> TableNotes::notes(const ResultTail& tail) const {
         add(Rank::verdict, {time_ + (has_costs_ ? "; cost: a line's share of it" : "")});
     add(Rank::plain, finding_lines(tail));
     add(Rank::verdict, verdicts(tail));
-    add(Rank::aside, asides());
-    if (!evidence_.empty()) add(Rank::plain, {evidence_});
-    if (has_wide_passes_)
-        add(Rank::plain, {"Lanes of 8 or 16 bytes take 2 or 4 passes a request at best: only "
-                          "passes beyond those are conflicts."});
-    add(Rank::plain, missing_lines());
+    if (!style_.is_quiet) {
+        add(Rank::aside, asides());
+        if (!evidence_.empty()) add(Rank::plain, {evidence_});
+        if (has_wide_passes_)
+            add(Rank::plain, {"Lanes of 8 or 16 bytes take 2 or 4 passes a request at best: only "
+                              "passes beyond those are conflicts."});
+        add(Rank::plain, missing_lines());
+    }
     add(Rank::plain, trouble(tail));
     return notes;
 }

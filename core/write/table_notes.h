@@ -60,15 +60,11 @@ class TableNotes {
     std::vector<std::string> asides() const;
     std::vector<std::string> finding_lines(const ResultTail& tail) const;
     std::vector<std::string> trouble(const ResultTail& tail) const;
-    std::string aside(std::string_view begin, const std::vector<GroupedText>& texts,
-                      std::string_view end) const;
 
     TableStyle style_;
     std::vector<Missing> missing_;
     std::uint64_t failure_count_ = 0;
-    std::vector<GroupedText> left_out_;
-    std::vector<GroupedText> never_there_;  // in the rows below some heading
-    std::vector<GroupedText> there_;        // in others
+    std::vector<std::string> left_out_;
     SweepSummary summary_;
     std::size_t timed_points_ = 0;  // with an estimated time
     std::string time_;              // of the first: "~484 us: 339 to 1,114 us, limited by latency"

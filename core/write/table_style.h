@@ -48,7 +48,9 @@ struct TableStyle {
     bool ascii = false;            // no character above 127
     bool takes_columns = true;     // the command that writes it has --columns
     std::string name = {};         // of the file, without folder and suffix; empty: none
+    bool folds_rows = true;        // of equal numbers into one
     bool explains_all = false;     // also the reason for each missing number
+    bool is_quiet = false;         // without notes and hints
     FindPointWarp find_warp = {};  // for pages that draw a point
     FindSource find_source = {};   // for pages that show a program's lines
 };

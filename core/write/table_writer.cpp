@@ -58,9 +58,9 @@ class TableWriter : public ResultSink {
     void put_page(bool is_only = false) {
         const TableLayout layout = layout_of(head_, page_, style_);
         const bool shows_one = head_.columns.size() == 1;
-        Table table =
-            table_of_page(layout, page_, is_only ? "In every row: " : "In these rows: ", style_,
-                          is_only && shows_one);
+        Table table = table_of_page(
+            layout, page_, is_only ? "Same for all rows: " : "Same for these rows: ", style_,
+            is_only && shows_one);
         if (table.facts == facts_) table.facts.clear();  // already above the last page
         if (!table.facts.empty()) facts_ = table.facts;
         put_failures();
@@ -97,12 +97,11 @@ class TableWriter : public ResultSink {
     std::string facts_;      // of the last of them
 };
 
-// A page can scroll.
-TableStyle of_any_width(const TableStyle& style) {
-    return {.width = 0,
-            .ascii = style.ascii,
-            .takes_columns = style.takes_columns,
-            .explains_all = style.explains_all};
+// A document can scroll, and nobody can unfold its rows.
+TableStyle of_document(TableStyle style) {
+    style.width = 0;
+    style.folds_rows = false;
+    return style;
 }
 
 }  // namespace
@@ -113,14 +112,14 @@ std::unique_ptr<ResultSink> make_table(ByteSink& out, const TableStyle& style) {
 }
 
 std::unique_ptr<ResultSink> make_markdown(ByteSink& out, const TableStyle& style) {
-    const TableStyle wide = of_any_width(style);
+    const TableStyle wide = of_document(style);
     return with_run_table(out, wide, make_markdown_renderer(),
                           std::make_unique<TableWriter>(out, wide, make_markdown_renderer()));
 }
 
 std::unique_ptr<ResultSink> make_latex(ByteSink& out, const TableStyle& style) {
     // A terminal's width fits a page of a paper; -v has all columns.
-    TableStyle narrow = of_any_width(style);
+    TableStyle narrow = of_document(style);
     if (!style.explains_all) narrow.width = TableStyle().width;
     return with_run_table(out, narrow, make_latex_renderer(),
                           std::make_unique<TableWriter>(out, narrow, make_latex_renderer()));

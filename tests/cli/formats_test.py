@@ -232,13 +232,18 @@ class Svg(Report):
             self.assertNotIn("nan", text)
             self.assertNotIn("inf", text)
 
-    def test_draws_several_results_and_tables_do_not(self):
+    def test_draws_several_results_and_each_has_its_table(self):
         with tempfile.TemporaryDirectory() as folder:
             for machine in ("h200", "c870"):
                 self.run_ok("offset", "--machine", machine, "-o", f"{machine}.json", "-q", cwd=folder)
             text = self.run_ok("report", "h200.json", "c870.json", "--format", "svg", cwd=folder).out_text
             self.assertIn("Tesla C870", text)
-            self.refuse("report", "h200.json", "c870.json", cwd=folder)
+            one, other = (self.run_ok("report", f"{machine}.json", cwd=folder).out for machine in ("h200", "c870"))
+            # With -o as without, for several results as for one.
+            self.assertEqual(self.run_ok("report", "h200.json", "-o", "x.svg", cwd=folder).out, one)
+            for more in ((), ("-o", "x.svg"), ("-o", "x.svg", "-o", "-")):
+                self.assertEqual(self.run_ok("report", "h200.json", "c870.json", *more, cwd=folder).out, one + b"\n" + other)
+            self.refuse("report", "h200.json", "c870.json", "-o", "x.csv", cwd=folder)
 
 
     def test_of_a_prediction_says_so_and_names_intervals_only_where_they_are_drawn(self):
@@ -410,6 +415,11 @@ class Page(Report):
         self.assertIn("y[i] = x[3 * i];", run("document.querySelector('.source tbody').textContent"))
         self.assertEqual(run("document.querySelectorAll('.source tr.counted').length"), 2, "a load and a store, and no row of all")
         self.assertEqual(run("document.querySelectorAll('.finding svg.warp rect.lane').length"), 32)
+        # The same ranking, by time, as in the table above, whatever wastes more.
+        run("document.querySelector('.by-cost').click()")
+        table = run("[...document.querySelectorAll('.answer tbody tr')].slice(1).map(r => r.cells[1].textContent)")
+        source = "[...document.querySelectorAll('.source tr.counted .instruction button')].map(b => b.textContent.slice(0, 2))"
+        self.assertEqual([{"load": "ld", "store": "st"}[op] for op in table], run(source))
         self.assertEqual(self.browser.errors, [])
 
     def test_opens_with_the_answer(self):
@@ -431,10 +441,9 @@ class Page(Report):
         with tempfile.TemporaryDirectory() as folder:
             for name in ("a.json", "b.json"):
                 self.run_ok("offset", "--range", "0..9", "-o", name, "-q", cwd=folder)
-            self.assertEqual(self.run_ok("report", "a.json", "b.json", "-o", "x.html", cwd=folder).out, b"")
+            self.run_ok("report", "a.json", "b.json", "-o", "x.html", cwd=folder)
             with open(f"{folder}/x.html", "rb") as file:
                 self.load(file.read())
-            self.refuse("report", "a.json", "b.json", "-o", "x.html", "-o", "-", cwd=folder)
         run = self.browser.run
         self.assertEqual(len(set(run("[...document.querySelectorAll('.legend span')].map(s => s.textContent)"))), 4)
         self.assertEqual(run("document.querySelectorAll('#charts figure')[0].querySelectorAll('path.line').length"), 2)
@@ -449,10 +458,11 @@ class Page(Report):
             "[...document.querySelectorAll('.source tr.counted')].map(r => [...r.cells].map(c => c.innerText))")}
         # 5,242,880 warps with 32 sectors where 4 would do; the kernel's only waste.
         self.assertEqual(rows["19"][1].strip(), "out[x * side + y] = in[y * side + x];")
+        saved = {one["point"].split()[0]: 1e3 * one["saves_seconds"] for one in document["findings"]}
         self.assertEqual([cell.replace("\xa0", " ") for cell in rows["19"][3:]],
-                         ["5,242,880", "32 sectors ideal 4", "146,800,640 sectors", "100 %"])
-        self.assertEqual(rows["39"][6], "50 %")  # its loads; its stores waste as much
-        self.assertEqual(rows["44"][6], "0 %")  # folded
+                         ["5,242,880", "32 sectors ideal 4", "146,800,640 sectors", f"{saved['faults.cu:19']:.3g} ms"])
+        self.assertEqual(rows["39"][6].replace("\xa0", " "), f"{1000 * saved['faults.cu:39']:.3g} µs")
+        self.assertEqual(rows["44"][6], "0")  # folded
         heat = "getComputedStyle([...document.querySelectorAll('tr.counted')].find(r => r.cells[0].innerText === '{}')).backgroundColor"
         self.assertNotEqual(run(heat.format(19)), run(heat.format(39)))
         self.assertIn("/ 0)" if "/" in run(heat.format(44)) else ", 0)", run(heat.format(44)))

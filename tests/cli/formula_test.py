@@ -237,7 +237,7 @@ class CommandLines(Folder):
 
     def test_that_begin_alike_are_told_apart(self):
         row = "a[(blockIdx.y*16+threadIdx.y)*P+t+threadIdx.x*{}]; b[i]"
-        sweep = ["--var", "t=0", "--var", "P=1024,1056", "--block", "16x16", "--grid", "1x64", "-v"]
+        sweep = ["--var", "t=0", "--var", "P=1024,1056", "--block", "16x16", "--grid", "1x64", "-v", "--all-rows"]
         text = self.run_ok("formula", row.format(2), row.format(3), *sweep).out_text
         table, instructions = text.split("Each instruction", 1)
         rows = [line.split()[0] for line in table.splitlines() if line.startswith("a[")]

@@ -37,15 +37,25 @@ const programSource = (result, { results, counters, say, el, details, drawnLine 
     return { unit: '', executed: null, of: null, wasted: null };
   };
   const costs = result.names.map((_, i) => costOf(i));
-  const wasteOf = new Map();  // kernel and unit -> its whole waste
-  const keyOf = i => `${costs[i].unit} ${text('kernel', i)}`;
   const isWhole = i => text('line', i) === 'all';  // a kernel, listed beside its lines
-  costs.forEach((cost, i) => isWhole(i) || wasteOf.set(keyOf(i), (wasteOf.get(keyOf(i)) || 0) + (cost.wasted || 0)));
-  // Colour shows the time that a fix saves; without times, the share of the waste.
-  const savedAt = i => (findingOf.get(result.names[i]) || {}).saves_seconds || 0;
-  const mostSaved = result.names.reduce((most, _, i) => Math.max(most, savedAt(i)), 0);
-  const withOthers = new Map(result.findings.flatMap(finding => [finding.point, ...(finding.others || [])].map(name => [name, finding])));
-  const heatOf = (i, share) => mostSaved > 0 ? ((withOthers.get(result.names[i]) || {}).saves_seconds || 0) / mostSaved : share;
+  const indexOf = new Map(result.names.map((name, i) => [name, i]));
+  const secondsOf = new Map(result.names.flatMap((_, i) => isWhole(i) ? [[text('kernel', i), value('duration_seconds', i)]] : []));
+  // Seconds that each line costs, one ranking for the whole page: where the model knows them, its share of the kernel's time;
+  // else its share, by waste, of what the fix of its finding saves.
+  const seconds = result.names.map((_, i) => {
+    const share = value('cost_share', i), kernel = secondsOf.get(text('kernel', i));
+    return share === null || !kernel ? null : share * kernel;
+  });
+  const isPredicted = seconds.some(one => one !== null);
+  if (!isPredicted)
+    for (const finding of result.findings.filter(one => one.saves_seconds !== undefined)) {
+      const lines = [finding.point, ...(finding.others || [])].map(name => indexOf.get(name)).filter(i => i !== undefined);
+      const wasted = lines.reduce((sum, i) => sum + (costs[i].wasted || 0), 0);
+      for (const i of lines) seconds[i] = (seconds[i] || 0) + (wasted ? finding.saves_seconds * (costs[i].wasted || 0) / wasted : 0);
+    }
+  const hasTimes = seconds.some(one => one > 0);
+  const costAt = i => (hasTimes ? seconds[i] : isWhole(i) ? 0 : costs[i].wasted) || 0;
+  const most = result.names.reduce((a, _, i) => Math.max(a, costAt(i)), 0);
   const isHarmless = i => costs[i].wasted === 0 && !findingOf.has(result.names[i]);
   const units = (count, unit) => count === null ? '–' : `${say(count)} ${unit === 'pass' ? (count === 1 ? 'pass' : 'passes') : count === 1 ? 'sector' : 'sectors'}`;
 
@@ -55,12 +65,12 @@ const programSource = (result, { results, counters, say, el, details, drawnLine 
   };
   const cell = (name, label, ...children) => el('td', { class: name, ...(label ? { 'data-label': label } : {}) }, ...children);
   const rowOf = (i, ...before) => {
-    const cost = costs[i], all = wasteOf.get(keyOf(i)), share = cost.wasted && all ? cost.wasted / all : 0, dull = share ? '' : 'none';
-    const heat = heatOf(i, share), each = count => units(count === null || !cost.executed ? null : Number((count / cost.executed).toPrecision(3)), cost.unit);
+    const cost = costs[i], dull = cost.wasted ? '' : 'none';
+    const heat = most > 0 ? costAt(i) / most : 0, each = count => units(count === null || !cost.executed ? null : Number((count / cost.executed).toPrecision(3)), cost.unit);
     const attributes = { id: place(i), class: isHarmless(i) ? 'counted harmless' : 'counted', onclick: () => details(result, i), ...(heat ? { style: `--heat: ${(.06 + .44 * heat).toFixed(3)}` } : {}) };
     return el('tr', attributes, ...before, cell('instruction', '', el('button', {}, instructionOf(i)), el('small', {}, text('kernel', i))),
       cell('', 'executed', say(cost.executed)), cell('', 'each', each(cost.of), ...(cost.ideal === null || cost.ideal === undefined || !cost.executed ? [] : [el('small', {}, ` ideal ${say(Number((cost.ideal / cost.executed).toPrecision(3)))}`)])),
-      cell(dull, 'wasted', units(cost.wasted, cost.unit)), cell(dull, 'share of the kernel', cost.wasted === null ? '–' : say(Number(share.toPrecision(3)), 'ratio')));
+      cell(dull, 'wasted', units(cost.wasted, cost.unit)), cell(costAt(i) ? '' : 'none', 'costs', hasTimes && (seconds[i] !== null || cost.wasted === 0) ? rough(seconds[i] || 0, 'second') : '–'));
   };
   const wide = (columns, name, ...children) => el('tr', { class: name }, el('td', { colspan: columns }, ...children));
   const mend = (i, columns) => {
@@ -73,11 +83,11 @@ const programSource = (result, { results, counters, say, el, details, drawnLine 
       ...(drawn.length ? [el('details', costliest ? { open: '' } : {}, el('summary', {}, 'Where the lanes of a warp go'), ...drawn)] : []))];
   };
 
-  const savedIn = source => source.points.reduce((sum, [, i]) => sum + savedAt(i), 0);
+  const costIn = source => source.points.reduce((sum, [, i]) => sum + costAt(i), 0);
   let sortsByCost = false;
   const fillers = [];  // of the tables, one for each file
   const fill = () => fillers.forEach(one => one());
-  const sections = [...(result.sources || [])].sort((a, b) => (a.name === '') - (b.name === '') || savedIn(b) - savedIn(a)).map(source => {
+  const sections = [...(result.sources || [])].sort((a, b) => (a.name === '') - (b.name === '') || costIn(b) - costIn(a)).map(source => {
     const hasText = source.why_not === undefined, columns = hasText ? 7 : 6;
     const points = new Map();  // line -> its points
     for (const [line, i] of source.points) points.set(line, [...(points.get(line) || []), i]);
@@ -91,7 +101,7 @@ const programSource = (result, { results, counters, say, el, details, drawnLine 
           const line = first + k, of = points.get(line);
           const number = cell('no', '', String(line));
           if (!of) { body.append(el('tr', {}, number, el('td', { class: 'code', colspan: columns - 1 }, code))); return; }
-          of.sort((a, b) => isHarmless(a) - isHarmless(b) || savedAt(b) - savedAt(a));
+          of.sort((a, b) => isHarmless(a) - isHarmless(b) || costAt(b) - costAt(a));
           if (isHarmless(of[0])) body.append(el('tr', { class: 'folded' }, number.cloneNode(true), el('td', { class: 'code', colspan: columns - 1 }, code)));
           of.forEach((i, n) => body.append(rowOf(i, n === 0 ? number : cell('no again', ''), cell(n === 0 ? 'code' : 'code again', '', n === 0 ? code : ''))));
           for (const i of of) body.append(...mend(i, columns));
@@ -100,11 +110,11 @@ const programSource = (result, { results, counters, say, el, details, drawnLine 
       }
     };
     const byCost = () => {
-      for (const [line, i] of [...source.points].sort(([, a], [, b]) => savedAt(b) - savedAt(a) || (costs[b].wasted || 0) - (costs[a].wasted || 0)))
+      for (const [line, i] of [...source.points].sort(([, a], [, b]) => costAt(b) - costAt(a)))
         body.append(rowOf(i, cell(hasText ? 'no' : 'no named', '', !line ? '' : hasText ? String(line) : `${source.name}:${line}`), ...(hasText ? [cell('code', '', text.get(line) || '')] : [])), ...mend(i, columns));
     };
     fillers.push(() => { body.replaceChildren(); hasText && !sortsByCost ? byLine() : byCost(); });
-    const heads = ['line', ...(hasText ? ['source'] : []), 'instruction and kernel', 'executed by warps', 'each asks for', 'wasted', 'of the kernel’s waste'];
+    const heads = ['line', ...(hasText ? ['source'] : []), 'instruction and kernel', 'executed by warps', 'each asks for', 'wasted', 'costs'];
     return [el('h3', {}, source.name || 'Instructions without a line'), el('p', { class: 'soft' }, hasText ? source.file : [source.file, source.why_not].filter(t => t).join(': ')),
       el('div', { class: 'source', tabindex: '0', role: 'region', 'aria-label': source.name || 'Instructions' },
         el('table', {}, el('thead', {}, el('tr', {}, ...heads.map(head => el('th', { scope: 'col' }, head)))), body))];
@@ -118,11 +128,10 @@ const programSource = (result, { results, counters, say, el, details, drawnLine 
   if (sections.length)
     sections.unshift(el('h2', {}, 'Source'), el('p', { class: 'view' }, ...(hasOrder ? [el('label', {}, sorted, ' Costliest instructions first')] : []),
       ...(harmless ? [el('label', {}, showAll, ` Show ${harmless === 1 ? 'the instruction that wastes' : `${harmless} instructions that waste`} nothing, too`)] : [])),
-      el('p', { class: 'soft' }, 'The stronger its colour, the more time a line would save. Wasted are sectors beyond the fewest that would serve as many lanes side by side; ' +
-      'of shared memory, passes beyond those without bank conflicts, as the model has them.'));
-  const known = new Map(result.names.map((name, i) => [name, i]));
+      el('p', { class: 'soft' }, `Colour: ${isPredicted ? 'time that the line costs' : hasTimes ? 'time saved by fixing the line' : 'what the line wastes'}. ` +
+      'Wasted sectors: those above the fewest possible. Wasted passes of shared memory: predicted bank conflicts.'));
   const list = result.findings.map(finding => {
-    const i = known.get(finding.point), says = finding.cause ? `: ${causeOf(finding)}.` : '.';
+    const i = indexOf.get(finding.point), says = finding.cause ? `: ${causeOf(finding)}.` : '.';
     return el('li', {}, i !== undefined && result.sources ? el('a', { href: `#${place(i)}` }, finding.point) : finding.point,
       i !== undefined && text('kernel', i) ? ` in ${text('kernel', i)}` : '', says, savingOf(finding), ...(result.sources ? [] : [` ${finding.text} Fix: ${finding.fix}`]));
   });

@@ -117,9 +117,12 @@ TEST(Table, loads_and_stores_that_differ_are_shown_apart) {
 }
 
 TEST(Table, what_is_the_same_in_every_row_is_said_once_above) {
-    const std::string table = table_of(sweep(), {.width = 0});
-    EXPECT_THAT(table, HasSubstr("In every row: time 4.10 µs, dlcm ca; requests 32, ideal"));
-    EXPECT_EQ(count_of(table, "requests"), 1u);
+    const std::string table = table_of(sweep());
+    EXPECT_THAT(table, HasSubstr("Same for all rows: time 4.10 µs, dlcm ca, L2 read sectors 128"));
+    EXPECT_EQ(count_of(table, "requests"), 0u) << "it is no answer";
+    const std::string all = table_of(sweep(), {.explains_all = true});
+    EXPECT_THAT(all, HasSubstr("dlcm ca; requests 32, ideal"));
+    EXPECT_EQ(count_of(all, "requests"), 1u);
 }
 
 TEST(Table, a_lone_point_is_a_list_with_everything) {
@@ -203,7 +206,30 @@ TEST(Table, rows_that_are_equal_are_folded) {
     EXPECT_THAT(table, HasSubstr("\n  1..7  "));
     EXPECT_THAT(table, HasSubstr(" 9..15      as 1\n"));
     EXPECT_THAT(table, Not(HasSubstr("\n     3 ")));
-    EXPECT_THAT(table_of(offsets(17), {.explains_all = true}), HasSubstr("\n     3 "));
+    EXPECT_THAT(table_of(offsets(17), {.folds_rows = false}), HasSubstr("\n     3 "));
+}
+
+// Nobody can unfold them there: 33 points, a heading and its rule.
+TEST(Table, rows_of_documents_stand_alone) {
+    for (const char* name : {"md", "latex"}) {
+        const std::string text =
+            synthetic::written(find_format(name), synthetic::head(), offsets(33));
+        EXPECT_EQ(count_of(text, name == std::string("md") ? "\n| " : " \\\\\n"), 33u + 2) << text;
+        EXPECT_THAT(text, Not(HasSubstr("..")));
+    }
+}
+
+TEST(Table, without_notes_keeps_what_is_wrong) {
+    ResultTail tail;
+    tail.warnings = {{"W-BOUNDS", "", "bounds are unchecked"}, {"W-MISMATCH", "", "counts differ"}};
+    const auto written = [&](bool is_quiet) {
+        return table_of(sweep(), {.is_quiet = is_quiet}, synthetic::head(), tail);
+    };
+    for (const char* note : {"note W-BOUNDS", "prediction and measurement", "more counters"}) {
+        EXPECT_THAT(written(false), HasSubstr(note));
+        EXPECT_THAT(written(true), Not(HasSubstr(note)));
+    }
+    EXPECT_THAT(written(true), HasSubstr("warning W-MISMATCH"));
 }
 
 // Offsets below 17 that take so long, those that are no multiple of 8 from 9 on so many times as
@@ -402,12 +428,12 @@ TEST(Table, a_gap_in_a_column_is_marked_and_explained) {
 
 TEST(Table, what_found_no_room_is_named_with_the_way_to_see_it) {
     const std::string table = table_of(sweep(), {.width = 50});
-    EXPECT_THAT(table, HasSubstr("Left out: "));
-    EXPECT_THAT(table, HasSubstr("--json"));
+    EXPECT_THAT(table, HasSubstr("11 more counters: --columns KEY or --json"));
     EXPECT_THAT(table, Not(HasSubstr("coalprof report")));
     EXPECT_THAT(table_of(sweep(), {.width = 50, .takes_columns = false}),
                 HasSubstr("coalprof report"));
-    EXPECT_THAT(table_of(sweep(), {.width = 0, .explains_all = true}), Not(HasSubstr("Left out")));
+    EXPECT_THAT(table_of(sweep(), {.width = 0, .explains_all = true}),
+                Not(HasSubstr("ore counters")));
 }
 
 // Two kernels of a program: without room, how often they ran gives way to what they cost.
@@ -427,11 +453,11 @@ TEST(Table, what_describes_a_kernel_gives_way_to_what_its_accesses_cost) {
     }
     const std::string wide = table_of(points, {.width = 60}, head);
     EXPECT_THAT(wide, HasSubstr("8.50"));
-    EXPECT_THAT(wide, Not(HasSubstr("Left out")));
+    EXPECT_THAT(wide, Not(HasSubstr("ore counters")));
     const std::string narrow = table_of(points, {.width = 30}, head);
     EXPECT_THAT(narrow, HasSubstr("grid"));
     EXPECT_THAT(narrow, HasSubstr("8.50"));
-    EXPECT_THAT(narrow, HasSubstr("Left out: description_of_it"));
+    EXPECT_THAT(narrow, HasSubstr("More counters:\n  description_of_it"));
 }
 
 TEST(Table, control_characters_never_reach_a_terminal) {
@@ -453,8 +479,8 @@ TEST(Table, a_heading_is_true_of_the_rows_below_it) {
     points.insert(points.end(), 10, predicted_load("more", 32));
     points.emplace_back().name = "other";
     points.back().predicted[Counter::store_sectors_per_request] = 77.0;
-    const std::string table = streamed_table(points);
-    EXPECT_THAT(table, Not(HasSubstr("In every row")));
+    const std::string table = table_of(points, {.explains_all = true}, {});
+    EXPECT_THAT(table, Not(HasSubstr("Same for all rows")));
     EXPECT_EQ(count_of(table, "sectors 4"), 1u);
     EXPECT_EQ(count_of(table, "efficiency"), 2u);
     EXPECT_THAT(table, HasSubstr("77"));
@@ -480,16 +506,6 @@ TEST(Table, a_number_too_wide_for_the_last_page_starts_a_new_heading) {
     const std::string table = streamed_table(points);
     EXPECT_THAT(table, HasSubstr("123,456,789,012"));
     EXPECT_EQ(count_of(table, "efficiency"), 2u);
-}
-
-// DRAM has no number on the first page and one on the second.
-TEST(Table, what_some_page_has_is_not_missing_in_every_row) {
-    std::vector<Point> points(1001, predicted_load("warp", 4));
-    for (Point& point : points)
-        point.predicted[Counter::dram_read_bytes] = Unavailable{"nobody can tell"};
-    EXPECT_THAT(streamed_table(points), HasSubstr("n/a in every row: DRAM read."));
-    points.back().predicted[Counter::dram_read_bytes] = std::uint64_t{32};
-    EXPECT_THAT(streamed_table(points), Not(HasSubstr("n/a in every row")));
 }
 
 }  // namespace
