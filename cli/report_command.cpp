@@ -68,13 +68,21 @@ class WithColumns : public ResultSink {
     std::vector<Counter> columns_;
 };
 
-// Several results as one, which ends when all have.
+// Several results as one, which ends when all have, and each in a table of its own.
 class JoinedResults : public ResultSink {
  public:
     explicit JoinedResults(ResultSink& next) : next_(next) {}
-    void begin(const ResultHead& head) override { next_.begin(head); }
-    void point(const Point& point) override { next_.point(point); }
+    void show_next_in(ResultSink& table) { table_ = &table; }
+    void begin(const ResultHead& head) override {
+        next_.begin(head);
+        table_->begin(head);
+    }
+    void point(const Point& point) override {
+        next_.point(point);
+        table_->point(point);
+    }
     void finish(const ResultTail& tail) override {
+        table_->finish(tail);
         tail_.status = std::max(tail_.status, tail.status);
         tail_.warnings.insert(tail_.warnings.end(), tail.warnings.begin(), tail.warnings.end());
         tail_.verdicts.insert(tail_.verdicts.end(), tail.verdicts.begin(), tail.verdicts.end());
@@ -84,29 +92,8 @@ class JoinedResults : public ResultSink {
 
  private:
     ResultSink& next_;
+    ResultSink* table_ = nullptr;
     ResultTail tail_;
-};
-
-// What one sink gets, the other gets, too.
-class BothSinks : public ResultSink {
- public:
-    BothSinks(ResultSink& one, ResultSink& other) : one_(one), other_(other) {}
-    void begin(const ResultHead& head) override {
-        one_.begin(head);
-        other_.begin(head);
-    }
-    void point(const Point& point) override {
-        one_.point(point);
-        other_.point(point);
-    }
-    void finish(const ResultTail& tail) override {
-        one_.finish(tail);
-        other_.finish(tail);
-    }
-
- private:
-    ResultSink& one_;
-    ResultSink& other_;
 };
 
 bool is_table_on_screen(const OutputTarget& target) {
@@ -135,9 +122,9 @@ ExitCode run_joined(const ReportCommand& command, std::vector<OutputTarget> targ
     bool has_best = true;
     for (const std::string& file : command.files) {
         if (!screen.empty() && &file != &command.files.front()) print_out("\n");
-        Outputs tables = command.output.open(screen);
-        BothSinks both(joined, tables);
-        WithColumns shown(both, command.output.view.chosen_columns());
+        Outputs tables(screen);
+        joined.show_next_in(tables);
+        WithColumns shown(joined, command.output.view.chosen_columns());
         Viewed viewed(shown, command.output.view);
         is_damaged |= SavedResult(file, "report").read(viewed.sink()) == ReadOutcome::damaged;
         has_best = has_best && viewed.found_best();
