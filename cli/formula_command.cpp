@@ -1,5 +1,4 @@
-// `coalprof formula 'EXPR'`: a user's index expression, swept like a pattern; with --file a saved
-// set of them.
+// `coalprof formula 'EXPR'`: a user's index expression, or several, swept like a pattern.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +8,6 @@
 
 #include "cli/formula_options.h"
 #include "cli/parse.h"
-#include "cli/settings.h"
 #include "cli/sweep_job.h"
 #include "core/result/result.h"
 #include "core/text/describe.h"
@@ -21,26 +19,10 @@ struct FormulaCommand {
     std::vector<std::string> texts;
     std::vector<std::string> names;
     FormulaOptions formula;  // its variables
-    std::string file;
     SweepOptions sweep;
     MachineOptions machine;
     OutputOptions output;
 };
-
-// A --var that no formula has would silently change nothing.
-void require_that_all_occur(const std::vector<FormulaParameter>& typed,
-                            const std::vector<SavedFormula>& formulas, const std::string& file) {
-    for (const FormulaParameter& parameter : typed) {
-        const auto has_it = [&](const SavedFormula& formula) {
-            return std::any_of(formula.vars.begin(), formula.vars.end(),
-                               [&](const auto& var) { return var.first == parameter.name; });
-        };
-        if (std::none_of(formulas.begin(), formulas.end(), has_it))
-            throw UsageError(fmt::format("--var {}: no formula of {} has it in its vars",
-                                         parameter.name, shown(file)),
-                             "--var gives other values to a var that the file names");
-    }
-}
 
 void require_names(const FormulaCommand& command) {
     const std::vector<std::string>& names = command.names;
@@ -91,40 +73,14 @@ auto points_of(std::vector<FormulaSweep> set) {
     };
 }
 
-ExitCode run_saved(const CLI::App& app, const FormulaCommand& command,
-                   const Invocation& invocation) {
-    const std::vector<SavedFormula> formulas = read_formula_file(command.file);
-    const std::vector<FormulaParameter> typed = command.formula.parameters();
-    require_that_all_occur(typed, formulas, command.file);
-    std::vector<FormulaSweep> set;
-    for (const SavedFormula& formula : formulas)
-        set.push_back(sweep_of(formula, command.formula, command.sweep, app));
-    return run_sweep_job({points_of(set), describe_sweep(set, command.file)}, command.machine,
-                         command.output, invocation);
-}
-
-ExitCode run_typed(const FormulaCommand& command, const Invocation& invocation) {
-    const std::vector<FormulaSweep> set = typed_set(command);
-    const SweepFacts facts =
-        set.size() == 1 ? describe_sweep(set.front()) : describe_sweep(set, {});
-    return run_sweep_job({points_of(set), facts}, command.machine, command.output, invocation);
-}
-
 ExitCode run_formula(const CLI::App& app, const FormulaCommand& command,
                      const Invocation& invocation) {
-    const bool is_typed = app.count("EXPR") > 0;
-    // A settings file may name one, too.
-    const bool is_saved = app.count("--file") > 0 &&
-                          (!is_typed || is_among(*app.get_option("--file"), invocation.argv));
-    if (is_saved && !command.names.empty())
-        throw UsageError("--name: formulas of a file have names of their own");
-    if (is_typed && is_saved)
-        throw UsageError("formula: a formula was typed and --file names saved ones",
-                         "give one of the two");
-    if (!is_typed && !is_saved)
+    if (app.count("EXPR") == 0)
         throw UsageError("formula: there is no formula",
-                         "for example coalprof formula 'i*k' --var k=1..32, or --file set.json");
-    return is_saved ? run_saved(app, command, invocation) : run_typed(command, invocation);
+                         "for example coalprof formula 'i*k' --var k=1..32");
+    const std::vector<FormulaSweep> set = typed_set(command);
+    const SweepFacts facts = set.size() == 1 ? describe_sweep(set.front()) : describe_sweep(set);
+    return run_sweep_job({points_of(set), facts}, command.machine, command.output, invocation);
 }
 
 }  // namespace
@@ -139,8 +95,6 @@ void add_formula_command(CLI::App& app, Invocation& invocation) {
     add_repeated(*sub, "--name", command->names,
                  "What a formula is called in the result, in their order (default: its text)",
                  "NAME");
-    add_value(*sub, "--file", command->file,
-              "Saved formulas (JSON) as one sweep; - reads standard input", "FILE");
     command->formula.add_to(*sub);
     command->sweep.add_shape_to(*sub, nullptr);
     command->machine.add_to(*sub);
@@ -154,7 +108,9 @@ void add_formula_command(CLI::App& app, Invocation& invocation) {
         "          random, below 256\n"
         "  names   i: the thread in the launch; tid bid bdim gdim, tid.x bid.y ... or\n"
         "          CUDA's threadIdx.x, blockIdx.y, ...; lane warp; n: all threads\n"
-        "Several are separated by ;. A part can have a name: row = i/64; a[row*65]\n"
+        "Several are separated by ;. A part can have a name: row = i/64; a[row*65].\n"
+        "An assignment loads and stores: c[i] = a[2*i] + b[i] if i < 1000. Loops and\n"
+        "declarations are C, which `coalprof kernel --code` takes.\n"
         "\n"
         "Examples:\n"
         "  coalprof formula 'i*k' --var k=1..32\n"

@@ -37,9 +37,6 @@ void FormulaOptions::add_to(CLI::App& command, OptionValues values) {
                  "An array: its extents, in=f32[2048][2048], or what it holds where its values "
                  "make indices: col=@col.npy, col=i32[1000]=iota or =random; repeatable",
                  "NAME=WHAT");
-    add_repeated(command, "--struct", structures,
-                 "A structure of which the formula takes members: 'struct P { float x, y, z; }'",
-                 "C");
 }
 
 std::vector<FormulaParameter> FormulaOptions::parameters() const {
@@ -49,7 +46,6 @@ std::vector<FormulaParameter> FormulaOptions::parameters() const {
 }
 
 void FormulaOptions::declare(FormulaSweep& sweep) const {
-    for (const std::string& structure : structures) sweep.structures += structure + ";";
     for (const std::string& array : arrays) sweep.arrays.push_back(read_declared_array(array));
 }
 
@@ -59,34 +55,6 @@ FormulaSweep sweep_of(const FormulaOptions& formula, const SweepOptions& options
     sweep.parameters = formula.parameters();
     formula.declare(sweep);
     sweep.settings = options.settings();
-    return sweep;
-}
-
-FormulaSweep sweep_of(const SavedFormula& saved, const FormulaOptions& typed,
-                      const SweepOptions& options, const CLI::App& command) {
-    FormulaSweep sweep;
-    sweep.name = saved.name;
-    sweep.text = saved.expr;
-    sweep.place = saved.expr_place;
-    typed.declare(sweep);
-    for (const auto& [name, values] : saved.vars) {
-        FormulaParameter& parameter = sweep.parameters.emplace_back();
-        parameter = {name, values};
-        for (const FormulaParameter& other : typed.parameters())
-            if (other.name == name) parameter.values = other.values;
-    }
-    sweep.settings = options.settings();
-    const auto is_typed = [&](const char* option) { return command.count(option) > 0; };
-    if (saved.op && !is_typed("--op")) sweep.settings.launch.op = saved.op;
-    if (saved.type && !is_typed("--type")) sweep.settings.launch.type = *saved.type;
-    if (saved.size_bytes && !is_typed("--size")) {
-        sweep.settings.launch.shape.size_bytes = *saved.size_bytes;
-        sweep.settings.launch.shape.size_text = fmt::to_string(*saved.size_bytes);
-    }
-    if (saved.grid && !is_typed("--grid")) set_grid(sweep.settings.launch.shape, *saved.grid);
-    if (saved.block && !is_typed("--block")) set_block(sweep.settings.launch.shape, *saved.block);
-    if (saved.per_thread && !is_typed("--per-thread"))
-        sweep.settings.launch.shape.per_thread = *saved.per_thread;
     return sweep;
 }
 

@@ -149,27 +149,6 @@ std::vector<InstructionResult> described(const Program& program) {
     return instructions;
 }
 
-// The rounds of an instruction in a loop are added up as one instruction.
-void add_rounds(const Program& program, std::vector<InstructionResult>& instructions) {
-    std::vector<InstructionResult> sums;
-    std::vector<const Instruction*> sites;
-    for (std::size_t i = 0; i < instructions.size(); ++i) {
-        const Instruction& one = program.instructions[i];
-        const auto known = std::ranges::find_if(sites, [&](const Instruction* site) {
-            return one.site && site->site == one.site && site->kind == one.kind &&
-                   site->array == one.array;
-        });
-        if (known == sites.end()) {
-            sites.push_back(&one);
-            sums.push_back(std::move(instructions[i]));
-            continue;
-        }
-        Readings& sum = sums[static_cast<std::size_t>(known - sites.begin())].predicted;
-        add_counts(sum, instructions[i].predicted);
-    }
-    instructions = std::move(sums);
-}
-
 // One kind's instructions of a launch, summed.
 struct KindSum {
     bool present = false;
@@ -225,7 +204,6 @@ Readings Predictor::predict_launch(const Plan& plan, const Placement& placement,
         set_beyond_device_memory(plan.allocation, readings);
     }
     add_near_memories(plan.program, placement, readings, instructions);
-    add_rounds(plan.program, instructions);
     for (InstructionResult& one : instructions) derive_ratios(one.predicted);
     if (apart) *apart = std::move(instructions);
     readings[Counter::useful_bytes] = plan.program.useful_bytes;

@@ -187,15 +187,7 @@ std::vector<ExplainedAccess> accesses_of(const Program& program, const LaunchWar
     const bool has_steps = std::any_of(
         program.instructions.begin(), program.instructions.end(),
         [&](const Instruction& one) { return one.space != program.instructions.front().space; });
-    std::vector<const Instruction*> drawn;
     for (const Instruction& instruction : program.instructions) {
-        // Only the first round of a loop.
-        const auto is_round_of = [&](const Instruction* other) {
-            return instruction.site && other->site == instruction.site &&
-                   other->kind == instruction.kind && other->array == instruction.array;
-        };
-        if (std::ranges::any_of(drawn, is_round_of)) continue;
-        drawn.push_back(&instruction);
         const WarpAccess access =
             access_of_warp(program, {}, instruction, warp.first_thread, warp.lanes);
         const auto same_places = [&](const ExplainedAccess& other) {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "core/access/npy.h"
-#include "core/formula/formula_file.h"
+#include "core/formula/tree.h"
 #include "core/formula/vocabulary.h"
 #include "core/pattern/array_text.h"
 #include "core/text/byte_source.h"
@@ -31,9 +31,8 @@ class DeclarationReader {
         ArrayText text =
             read_array_text(std::string_view(typed_).substr(equals + 1), option_, examples);
         if (!text.type.empty()) array_.type = element_type_of_array(text.type);
-        if (!array_.type) array_.structure = text.type;
-        if (text.has_contents() && !array_.structure.empty())
-            fail(fmt::format("'{}' is no type of numbers", shown(array_.structure)));
+        if (!text.type.empty() && !array_.type)
+            fail(fmt::format("'{}' is no type of numbers", shown(text.type)));
         if (!text.file.empty()) read_file(text);
         array_.extents = std::move(text.extents);
         if (text.rule == ArrayRule::none) return std::move(array_);

@@ -41,9 +41,9 @@ ReadValue FormulaReader::read_expression(int least_power) {
         const Token sign = token_;
         left = loaded(std::move(left));
         advance();
-        ReadValue right = read_right_of(*info, left);
+        const ReadValue right = read_right_of(*info, left);
         require_parentheses(*info, sign, left, right);
-        left = binary(*info, sign.at, std::move(left), std::move(right));
+        left = binary(*info, sign.at, left, right, trees_);
     }
     --nesting_;
     return left;
@@ -74,16 +74,12 @@ ReadValue FormulaReader::read_conditional(const ReadValue& test) {
     push_guard(guard_of(test, false));
     const ReadValue otherwise = loaded(read_expression(conditional_power));
     guards_.resize(guards);
+    const TextSpan span{test.span.begin, otherwise.span.end};
     for (const ReadValue* part : {&test, &then, &otherwise})
-        if (!part->is(Kind::number))
-            return data(test.begin, otherwise.end,
-                        part->why ? *part->why
-                                  : error(part->begin, "which array is meant depends on the thread",
-                                          "write an access for each, with its condition"));
-    const NodeTree trees[]{whole(test), whole(then), whole(otherwise)};
-    ReadValue result = number(combined(NodeKind::conditional, at, test.begin, otherwise.end,
-                                       {&trees[0], &trees[1], &trees[2]}),
-                              test.begin, otherwise.end);
+        if (!part->is(Kind::number)) return data_value(span, *part->why);
+    const NodeTree trees[]{whole(test, trees_), whole(then, trees_), whole(otherwise, trees_)};
+    ReadValue result = number_value(
+        trees_.combined(NodeKind::conditional, at, span, {&trees[0], &trees[1], &trees[2]}), span);
     result.arithmetic = std::max(then.arithmetic, otherwise.arithmetic);
     return result;
 }
@@ -99,19 +95,19 @@ void FormulaReader::require_parentheses(const OperatorInfo& info, const Token& s
     if (is_comparison) {
         std::string fixed = "0 <= i && i < n";
         if (left.is_comparison) {  // `0 <= i < n` as "0 <= i && i < n"
-            const std::size_t middle = text().find_first_not_of("<>=!", left.sign_at);
-            fixed = shown(fmt::format("{} && {} {} {}", text_between(left.begin, left.end),
-                                      text_between(middle, left.end), sign.text,
-                                      text_between(right.begin, right.end)));
+            const std::size_t middle = text_.find_first_not_of("<>=!", left.sign_at);
+            fixed = shown(fmt::format("{} && {} {} {}", text_of(left.span),
+                                      text_between(middle, left.span.end), sign.text,
+                                      text_of(right.span)));
         }
         throw error(sign.at, fmt::format("a comparison cannot be compared with '{}'", sign.text),
                     fmt::format("write {}, or put one comparison in parentheses", fixed));
     }
     std::string fixed = fmt::format("(i {} 31) == 0", sign.text);
     if (right.is_comparison)  // `lane & 3 == 0` as "(lane & 3) == 0"
-        fixed = shown(fmt::format("({} {} {}) {}", text_between(left.begin, left.end), sign.text,
-                                  text_between(right.begin, right.sign_at),
-                                  text_between(right.sign_at, right.end)));
+        fixed = shown(fmt::format("({} {} {}) {}", text_of(left.span), sign.text,
+                                  text_between(right.span.begin, right.sign_at),
+                                  text_between(right.sign_at, right.span.end)));
     throw error(sign.at, fmt::format("comparisons bind tighter than '{0}', as in C", sign.text),
                 fmt::format("write {}, or put the comparison in parentheses", fixed));
 }
@@ -121,54 +117,30 @@ ReadValue FormulaReader::read_operand() {
         advance();
         return loaded(read_expression(unary_power));
     }
-    if (token_.is("-") || token_.is("~") || token_.is("!") || token_.is("&") || token_.is("*"))
-        return read_unary();
+    if (token_.is("-") || token_.is("~") || token_.is("!")) return read_unary();
     return read_postfix(read_primary());
 }
 
 ReadValue FormulaReader::read_unary() {
     const Token sign = token_;
     advance();
-    ReadValue operand = read_expression(unary_power);
-    if (sign.is("&")) {
-        if (!operand.is(Kind::place) && !(operand.is(Kind::pointer) && !operand.may_be_array))
-            throw error(sign.at, "only an element of an array has an address here",
-                        "write the access: a[i*2]");
-        operand.kind = Kind::pointer;
-        operand.begin = sign.at;
-        operand.index_begin = operand.index_end = 0;
-        return operand;
-    }
-    if (sign.is("*")) {
-        operand = loaded(std::move(operand));
-        if (operand.is(Kind::number))
-            throw error(sign.at,
-                        fmt::format("expected a number, a name or '(', found '{}'", sign.text),
-                        hint_for_sign(sign.text));
-        ReadValue place = pointee(operand, sign.at);
-        place.begin = sign.at;
-        return place;
-    }
-    operand = loaded(std::move(operand));
-    if (!operand.is(Kind::number))
-        return data(
-            sign.at, operand.end,
-            operand.why ? *operand.why : error(sign.at, "a pointer is no number", "write a[i*2]"));
+    const ReadValue operand = loaded(read_expression(unary_power));
+    const TextSpan span{sign.at, operand.span.end};
+    if (!operand.is(Kind::number)) return data_value(span, *operand.why);
     const OperatorInfo& info = *find_operator(sign, false);
-    const NodeTree tree = info.kind == NodeKind::logical_not ? whole(operand) : operand.tree;
-    ReadValue result =
-        number(combined(info.kind, sign.at, sign.at, operand.end, {&tree}), sign.at, operand.end);
-    if (info.kind == NodeKind::logical_not) return result;
+    const bool is_test = info.kind == NodeKind::logical_not;
+    const NodeTree tree = is_test ? whole(operand, trees_) : operand.tree;
+    ReadValue result = number_value(trees_.combined(info.kind, sign.at, span, {&tree}), span);
+    if (is_test) return result;
     result.arithmetic = operand.arithmetic;
     result.wraps = operand.arithmetic == Arithmetic::word;
     return result;
 }
 
 ReadValue FormulaReader::read_primary() {
-    const std::size_t at = token_.at;
+    const TextSpan span{token_.at, token_.end()};
     if (token_.kind == TokenKind::number) {
-        ReadValue value =
-            number(leaf(NodeKind::literal, token_.value, at, token_.end()), at, token_.end());
+        ReadValue value = number_value(leaf(NodeKind::literal, token_.value, span), span);
         if (token_.is_long)
             value.arithmetic = Arithmetic::wide;
         else if (token_.is_unsigned)
@@ -177,9 +149,9 @@ ReadValue FormulaReader::read_primary() {
         return value;
     }
     if (token_.kind == TokenKind::fraction) {
-        const UsageError why = fraction_error(text(), at);
+        const UsageError why = fraction_error(text_, span.begin);
         advance_past_operand();
-        return data(at, last_end_, why);
+        return data_value(span, why);
     }
     if (token_.kind == TokenKind::name && token_.text != "if") return read_name();
     if (token_.is("(")) return read_parentheses();
@@ -187,79 +159,76 @@ ReadValue FormulaReader::read_primary() {
 }
 
 ReadValue FormulaReader::read_postfix(ReadValue value) {
-    for (;;) {
-        const std::size_t begin = value.begin;
-        if (token_.is("[")) {
-            const std::size_t open = token_.at;
-            if (value.is(Kind::place) && types_.at(value.type).kind != CType::Kind::pointer)
-                throw error(
-                    open, "an array has one index",
-                    fmt::format("say how long its rows are, float {0}[1024][1024]; before it "
-                                "or --array {0}=f32[1024][1024], or flatten it: "
-                                "{0}[row*1024 + column]",
-                                shown(value.array)));
-            value = loaded(std::move(value));
-            require_address(value, open);
-            advance();
-            ReadValue index = loaded(read_whole());
-            if (!token_.is("]"))
-                throw error(token_.at,
-                            fmt::format("expected ']' for the '[' in column {}, found {}", open + 1,
-                                        named(token_)),
-                            hint_to_close(
-                                fmt::format("add ]: {}]", shown(text_between(begin, last_end_)))));
-            advance_past_operand();
-            value = element(std::move(value), std::move(index), open);
-            value.end = last_end_;
-        } else if (token_.is(".") || token_.is("->")) {
-            const Token sign = token_;
-            if (sign.is("->")) value = pointee(loaded(std::move(value)), sign.at);
-            advance();
-            Token name = token_;
-            name.text = name.text.substr(0, name.text.find('.'));
-            if (name.kind != TokenKind::name)
-                throw error(name.at, fmt::format("expected a member, found {}", named(name)), "");
-            value = member(std::move(value), name);
-            last_end_ = name.end();
-            seek(last_end_);
-        } else if (token_.is("++") || token_.is("--")) {
-            if (value.is(Kind::data) || loops_ > 0 || value.is(Kind::place)) return value;
+    while (token_.is("[")) {
+        const std::size_t open = token_.at;
+        if (value.is(Kind::element))
+            throw error(open, fmt::format("'{}' has no further index", shown(value.array)),
+                        fmt::format("say how long its rows are, --array {0}=f32[1024][1024], or "
+                                    "flatten it: {0}[row*1024 + column]",
+                                    shown(value.array)));
+        advance();
+        ReadValue index = loaded(read_whole());
+        if (!token_.is("]"))
             throw error(token_.at,
-                        fmt::format("expected an operator or ';', found {}", named(token_)),
-                        "a formula changes nothing within an expression: write i + 1, or i++; as a "
-                        "statement of its own; for *ptr++ write *(ptr + k) in a loop over k");
-        } else {
-            return value;
-        }
+                        fmt::format("expected ']' for the '[' in column {}, found {}", open + 1,
+                                    named(token_)),
+                        hint_to_close(fmt::format(
+                            "add ]: {}]", shown(text_between(value.span.begin, last_end_)))));
+        advance_past_operand();
+        value = element(value, std::move(index), open);
     }
+    if (token_.is(".") || token_.is("->")) fail_as_c(token_);
+    return value;
 }
 
-bool FormulaReader::at_cast() const {
-    const Token first = peek();
-    if (first.kind != TokenKind::name || find_variable_of_text(first.text) != nullptr ||
-        is_known(first.text) || !types_.begins_type(first.text))
-        return false;
-    const Token after = next_token(text(), first.end());
-    return after.is(")") || after.is("*") || after.is("**") || after.kind == TokenKind::name;
+// ---- types ----
+
+bool FormulaReader::at_type() const {
+    return token_.kind == TokenKind::name && begins_type(token_.text) && !is_known(token_.text);
+}
+
+ValueType FormulaReader::read_type() {
+    std::string words;
+    const Token first = token_;
+    for (; token_.kind == TokenKind::name; advance_past_operand())
+        if (token_.text != "const")
+            words += fmt::format("{}{}", words.empty() ? "" : " ", token_.text);
+    if (token_.is("*") || token_.is("**") || token_.is("&")) fail_as_c(token_);
+    const auto type = find_value_type(words);
+    if (!type)
+        throw error(first.at, fmt::format("unknown type '{}'", shown(words)),
+                    hint_for_element_type(words));
+    return *type;
 }
 
 ReadValue FormulaReader::read_parentheses() {
     const std::size_t open = token_.at;
-    if (at_cast()) {
-        advance();
-        const CTypeId type = read_type();
+    advance();
+    const Token after = peek();
+    if (at_type() &&
+        (after.is(")") || after.is("*") || after.is("**") || after.kind == TokenKind::name)) {
+        const ValueType type = read_type();
         expect_closing(open);
-        ReadValue value = cast(read_expression(unary_power), type, open);
-        value.begin = open;
+        ReadValue value = read_expression(unary_power);
+        const std::size_t end = value.span.end;
+        value = read_cast_of(type, open, std::move(value));
+        value.span.end = end;
         return value;
     }
-    advance();
     ReadValue inside = read_whole();
     expect_closing(open);
-    inside.begin = open;
-    inside.end = last_end_;
+    inside.span = {open, last_end_};
     inside.is_comparison = false;
     return inside;
+}
+
+ReadValue FormulaReader::read_cast_of(const ValueType& type, std::size_t begin, ReadValue value) {
+    value = loaded(std::move(value));
+    const UsageError no_index = error(value.span.begin, "this is no whole number",
+                                      "an index is a whole number: cast it to int");
+    value = converted(std::move(value), type, trees_, no_index);
+    value.span = {begin, last_end_};
+    return value;
 }
 
 void FormulaReader::expect_closing(std::size_t open) {
@@ -271,151 +240,190 @@ void FormulaReader::expect_closing(std::size_t open) {
     advance_past_operand();
 }
 
-// static_cast<T>(x), reinterpret_cast<T*>(p)
+// static_cast<T>(x)
 ReadValue FormulaReader::read_named_cast() {
+    constexpr const char* usage = "a cast is written static_cast<size_t>(i)";
     const std::size_t begin = token_.at;
     advance();
-    expect("<", "a cast is written static_cast<size_t>(i)");
-    const CTypeId type = read_type();
-    expect(">", "a cast is written static_cast<size_t>(i)");
+    expect("<", usage);
+    const ValueType type = read_type();
+    expect(">", usage);
     const std::size_t open = token_.at;
-    expect("(", "a cast is written static_cast<size_t>(i)");
-    ReadValue value = cast(read_whole(), type, begin);
+    expect("(", usage);
+    ReadValue value = read_whole();
     expect_closing(open);
-    value.begin = begin;
-    value.end = last_end_;
-    return value;
+    return read_cast_of(type, begin, std::move(value));
 }
 
 ReadValue FormulaReader::read_sizeof() {
     const std::size_t begin = token_.at;
     advance();
     const std::size_t open = token_.at;
-    std::uint64_t size = 0;
-    if (token_.is("(") && at_cast()) {
-        advance();
-        size = types_.at(read_type()).size_bytes;
-    } else {
-        expect("(", "sizeof(float4)");
-        ++dead_;
-        const ReadValue value = read_whole();
-        --dead_;
-        size = types_.at(value.type).size_bytes;
-        if (value.type == CTypes::usual) formula_.is_settled = false;
-    }
+    expect("(", "sizeof(float4)");
+    if (token_.kind == TokenKind::name && !at_type()) fail_as_c(token_);
+    const ValueType type = read_type();
     expect_closing(open);
-    ReadValue value =
-        number(leaf(NodeKind::literal, static_cast<std::int64_t>(size), begin, last_end_), begin,
-               last_end_);
+    const TextSpan span{begin, last_end_};
+    ReadValue value = number_value(leaf(NodeKind::literal, type.bytes, span), span);
     value.arithmetic = Arithmetic::wide;
     return value;
 }
 
+// ---- names ----
+
 ReadValue FormulaReader::read_name() {
-    const Token first = token_;
     while (peek().is("::")) {  // std::min
         advance();
         advance();
     }
-    Token name = token_;
-    const std::string_view word = name.text;
-    if (word.ends_with("_cast") && peek().is("<")) return read_named_cast();
-    if (word == "tiled_partition" && peek().is("<")) return read_tile();
-    if (name.at != first.at && peek().is("<")) {  // cg::plus<float>{}
-        advance();
-        skip_template_arguments();
-        return data(name.at, last_end_, error(name.at, "an object is no index", ""));
-    }
-    if (word == "sizeof") return read_sizeof();
+    const Token name = token_;
+    if (name.text == "static_cast") return read_named_cast();
+    if (name.text.ends_with("_cast") && peek().is("<")) fail_as_c(name);
+    if (name.text == "sizeof") return read_sizeof();
     if (peek().is("(")) return read_call();
-    // `v.x` of a variable; "tid.x" is one name.
-    const std::size_t dot = word.find('.');
-    if (dot != word.npos && !find_variable(word)) {
-        const std::string_view base = word.substr(0, dot);
-        if (find_variable_of_text(base) != nullptr || find_array(base) != nullptr) {
-            name.text = base;
-            last_end_ = name.end();
-            seek(last_end_);
-            return value_of_name(name);
-        }
-    }
     advance_past_operand();
     return value_of_name(name);
 }
 
 ReadValue FormulaReader::value_of_name(const Token& name) {
-    const auto with_text = [&](ReadValue value) {
-        value.begin = name.at;
-        value.end = name.end();
+    const TextSpan span{name.at, name.end()};
+    const auto number = [&](NodeKind kind, std::size_t value) {
+        return number_value(leaf(kind, static_cast<std::int64_t>(value), span), span);
+    };
+    if (const NamedPart* part = find_part(name.text)) {
+        ReadValue value = part->value;
+        value.span = span;
         value.is_comparison = false;
-        return value;
-    };
-    const auto literal = [&](std::int64_t value) {
-        return number(leaf(NodeKind::literal, value, name.at, name.end()), name.at, name.end());
-    };
-    if (const ReadVariable* own = find_variable_of_text(name.text)) {
-        ReadValue value = with_text(own->value);
-        if (value.is(Kind::data) && own->type != CTypes::none) value.type = own->type;
         return value;
     }
     for (std::size_t k = 0; k < formula_.parameters.size(); ++k) {
         if (formula_.parameters[k] != name.text) continue;
         formula_.uses_parameter[k] = true;
-        if (launch_.scope) return literal(launch_.scope->values[k]);
-        return number(leaf(NodeKind::parameter, static_cast<std::int64_t>(k), name.at, name.end()),
-                      name.at, name.end());
+        return number(NodeKind::parameter, k);
     }
-    ReadValue pointer;
-    pointer.kind = Kind::pointer;
-    pointer.array = name.text;
-    if (const ReadArray* array = find_array(name.text)) {
-        pointer.array = array->name;
-        pointer.type = array->type;
-        CTypeId whole_type = array->type;
-        while (types_.at(whole_type).kind == CType::Kind::array)
-            whole_type = types_.at(whole_type).inner;
-        if (whole_type != CTypes::usual) pointer.unit_bytes = types_.at(whole_type).size_bytes;
-        return with_text(pointer);
+    ReadValue array;
+    array.kind = Kind::array;
+    array.array = name.text;
+    array.span = span;
+    if (find_array(name.text) != nullptr) {
+        array.why = std::make_shared<const UsageError>(
+            error(name.at, fmt::format("'{}' is an array, and no number", shown(name.text)),
+                  "write the access: a[i*2]"));
+        return array;
     }
-    if (const auto variable = find_variable(name.text)) {
-        if (launch_.scope && range_of(*variable, *launch_.scope).is_single())
-            return literal(range_of(*variable, *launch_.scope).low);
-        return number(
-            leaf(NodeKind::variable, static_cast<std::int64_t>(*variable), name.at, name.end()),
-            name.at, name.end());
-    }
-    if (name.text == "warpSize") return literal(warp_lanes);
-    if (name.text == "true" || name.text == "false") return literal(name.text == "true");
-    if (name.text == "NULL" || name.text == "nullptr") return literal(0);
-    const bool is_place = name.text == "x" || name.text == "y" || name.text == "z";
-    if (is_place && !token_.is("[")) {  // the thread's place in the whole launch
-        const std::size_t axis = static_cast<std::size_t>(name.text[0] - 'x');
-        const auto part = [&](Variable first) {
-            const auto variable =
-                static_cast<std::int64_t>(first) + static_cast<std::int64_t>(axis);
-            return leaf(NodeKind::variable, variable, name.at, name.end());
-        };
-        const NodeTree block = part(Variable::bid_x);
-        const NodeTree size = part(Variable::bdim_x);
-        const NodeTree thread = part(Variable::tid_x);
-        const NodeTree first =
-            combined(NodeKind::multiply, name.at, name.at, name.end(), {&block, &size});
-        ReadValue value =
-            number(combined(NodeKind::add, name.at, name.at, name.end(), {&first, &thread}),
-                   name.at, name.end());
-        value.may_be_array = true;
-        return value;
-    }
-    pointer.may_be_array = true;
-    pointer.why = std::make_shared<const UsageError>(
+    if (const auto variable = find_variable(name.text))
+        return number(NodeKind::variable, static_cast<std::size_t>(*variable));
+    if (name.text == "warpSize") return number(NodeKind::literal, warp_lanes);
+    if (name.text == "true" || name.text == "false")
+        return number(NodeKind::literal, name.text == "true");
+    if (name.text.size() == 1 && name.text >= "x" && name.text <= "z" && !token_.is("["))
+        return place_in_launch(name);
+    array.why = std::make_shared<const UsageError>(
         error(name.at, fmt::format("unknown name '{}'", shown(name.text)),
               hint_for_name(name.text, own_names())));
-    return with_text(pointer);
+    return array;
 }
+
+// x, y or z of the thread in the whole launch.
+ReadValue FormulaReader::place_in_launch(const Token& name) const {
+    const TextSpan span{name.at, name.end()};
+    const auto part = [&](Variable first) {
+        return leaf(NodeKind::variable, static_cast<std::int64_t>(first) + (name.text[0] - 'x'),
+                    span);
+    };
+    const NodeTree block = part(Variable::bid_x);
+    const NodeTree size = part(Variable::bdim_x);
+    const NodeTree thread = part(Variable::tid_x);
+    const NodeTree first = trees_.combined(NodeKind::multiply, name.at, span, {&block, &size});
+    return number_value(trees_.combined(NodeKind::add, name.at, span, {&first, &thread}), span);
+}
+
+// ---- calls ----
+
+std::vector<ReadValue> FormulaReader::read_arguments(std::size_t most, std::string_view name,
+                                                     std::string_view usage) {
+    advance();
+    const std::size_t open = token_.at;
+    expect("(", "a function is called f(a, b)");
+    std::vector<ReadValue> arguments;
+    while (!token_.is(")")) {
+        arguments.push_back(loaded(read_whole()));
+        if (!token_.is(",") || arguments.size() == most) break;
+        advance();
+    }
+    if (token_.is(","))
+        throw error(token_.at, fmt::format("too many arguments for '{}'", name),
+                    fmt::format("it is written {}", usage));
+    expect_closing(open);
+    return arguments;
+}
+
+ReadValue FormulaReader::call(const OperatorInfo& info, const Token& name,
+                              const std::vector<ReadValue>& arguments) {
+    const TextSpan span{name.at, last_end_};
+    const bool takes_words = info.kind == NodeKind::population ||
+                             info.kind == NodeKind::leading_zeros ||
+                             info.kind == NodeKind::reversed;
+    std::vector<NodeTree> trees;
+    for (const ReadValue& argument : arguments) {
+        if (!argument.is(Kind::number)) return data_value(span, *argument.why);
+        trees.push_back(takes_words ? argument.tree : whole(argument, trees_));
+    }
+    if (info.kind == NodeKind::hash && trees.size() == 2)
+        trees.push_back(leaf(NodeKind::literal, 1, span));
+    NodeTree tree = trees[0];
+    if (info.kind == NodeKind::hash)
+        tree = trees_.combined(info.kind, name.at, span, {&tree, &trees[1], &trees[2]});
+    else if (trees.size() == 1)
+        tree = trees_.combined(info.kind, name.at, span, {&tree});
+    for (std::size_t k = 1; k < trees.size() && info.kind != NodeKind::hash; ++k)
+        tree = trees_.combined(info.kind, name.at, span, {&tree, &trees[k]});  // min(min(a, b), c)
+    ReadValue result = number_value(std::move(tree), span);
+    if (info.kind == NodeKind::reversed) result.arithmetic = Arithmetic::word;
+    return result;
+}
+
+// clamp(a, low, high): a min() of a max()
+ReadValue FormulaReader::call_clamp(const Token& name) {
+    const std::vector<ReadValue> given = read_arguments(3, name.text, "clamp(a, low, high)");
+    if (given.size() < 3)
+        throw error(name.at, "too few arguments for 'clamp'", "it is written clamp(a, low, high)");
+    return call(*find_function("min"), name,
+                {call(*find_function("max"), name, {given[0], given[1]}), given[2]});
+}
+
+ReadValue FormulaReader::read_call() {
+    const Token name = token_;
+    std::string_view word = name.text;
+    if (word == "umin" || word == "umax") word.remove_prefix(1);
+    if (const OperatorInfo* function = find_function(word)) {
+        const std::vector<ReadValue> arguments =
+            read_arguments(function->most_arguments, function->name, function->usage);
+        if (arguments.size() < function->fewest_arguments)
+            throw error(last_end_ - 1, fmt::format("too few arguments for '{}'", function->name),
+                        fmt::format("it is written {}", function->usage));
+        return call(*function, name, arguments);
+    }
+    if (word == "clamp") return call_clamp(name);
+    if (const auto type = at_type() ? find_value_type(word) : std::nullopt) {  // size_t(i)
+        const std::vector<ReadValue> given = read_arguments(1, word, "size_t(i)");
+        if (given.empty()) throw error(name.at, "a cast has a value", "for example size_t(i)");
+        return read_cast_of(*type, name.at, given.front());
+    }
+    const std::vector<ReadValue> arguments = read_arguments(64, word, "f(a, b)");
+    ReadValue result = data_value({name.at, last_end_},
+                                  error(name.at, fmt::format("unknown function '{}'", shown(word)),
+                                        hint_for_function(word, arguments.size())));
+    if (!unknown_call_) unknown_call_ = result.why;
+    return result;
+}
+
+// ---- errors ----
 
 void FormulaReader::fail_before_operand() const {
     if (token_.text == "if")
         throw error(token_.at, "the condition stands behind the access", "write a[i*2] if i < n/2");
+    if (token_.is("*") || token_.is("&") || token_.is("{") || token_.is("}")) fail_as_c(token_);
     if (token_.kind == TokenKind::end)
         throw error(token_.at, "expected a number, a name or '(' at the end",
                     "the formula stops in the middle: complete or remove its last operator");

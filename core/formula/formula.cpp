@@ -21,9 +21,7 @@ class FormulaProgramBuilder {
  public:
     FormulaProgramBuilder(std::shared_ptr<const ParsedFormula> formula, const FormulaLaunch& launch)
         : launch_(launch), scope_(scope_of(*formula, launch)) {
-        formula_ = formula->is_settled
-                       ? with_thread_index(*formula)
-                       : with_thread_index(for_launch(*formula, scope_, launch.type));
+        formula_ = with_thread_index(*formula);
         facts_ = prove_facts(formula_->nodes, scope_);
         program_.threads = scope_.threads;
         program_.block = scope_.block;
@@ -55,20 +53,13 @@ class FormulaProgramBuilder {
     }
 
  private:
-    // Kernels with more code take long to compile.
     std::string_view why_predicted_only() const {
         if (std::ranges::any_of(formula_->nodes,
                                 [](const Node& node) { return node.kind == NodeKind::lookup; }))
             return "indices that are read from an array's contents are predicted only";
-        if (formula_->accesses.size() > max_formula_accesses ||
-            formula_->nodes.size() * settled_shape(launch_.shape, launch_.size_type()).per_thread >
-                max_formula_code)
-            return "the rounds of these loops are too much code for one kernel: predicted only";
-        for (const Instruction& one : program_.instructions) {
-            if (one.width_bytes > 16) return "accesses of 32 bytes are predicted only";
-            if (one.width_bytes != program_.arrays[one.array].element_bytes)
-                return "an array that is accessed at several widths is predicted only";
-        }
+        if (std::ranges::any_of(program_.instructions,
+                                [](const Instruction& one) { return one.width_bytes > 16; }))
+            return "accesses of 32 bytes are predicted only";
         return {};
     }
 
@@ -170,7 +161,6 @@ class FormulaProgramBuilder {
         instruction.type = type;
         instruction.array = array_of(array, width, checked.extent.elements, access);
         instruction.formula = checked.formula;
-        instruction.site = access.site;
         program_.instructions.push_back(std::move(instruction));
         (access.space == Space::shared ? useful_shared_bytes_ : useful_global_bytes_) +=
             checked.extent.active_threads * width;
@@ -213,7 +203,7 @@ class FormulaProgramBuilder {
         return checked_.back();
     }
 
-    // One name is one array. C may access it at several widths: it counts in the smallest of them.
+    // One name is one array.
     std::uint32_t array_of(const std::string& name, std::uint32_t width, std::uint64_t elements,
                            const FormulaAccess& access) {
         elements = std::max<std::uint64_t>(elements, 1);  // an array that no thread touches
@@ -229,22 +219,14 @@ class FormulaProgramBuilder {
                 fmt::format("array '{}' lies in {} memory here and in {} memory before", name,
                             name_of(access.space), name_of(other)),
                 "an array lies in one memory: give this one another name");
-        if (known->element_bytes != width && !is_of_c(name))
+        if (known->element_bytes != width)
             throw formula_error(
                 formula_->text, access.begin,
                 fmt::format("array '{}' has elements of {} bytes here and of {} before", name,
                             width, known->element_bytes),
                 "an array has one type: give this one another name");
-        const std::uint64_t bytes = std::max(known->bytes(), elements * width);
-        known->element_bytes = std::min(known->element_bytes, width);
-        known->elements = bytes / known->element_bytes;
+        known->elements = std::max(known->elements, elements);
         return number;
-    }
-
-    bool is_of_c(const std::string& array) const {
-        return std::ranges::any_of(formula_->accesses, [&](const FormulaAccess& access) {
-            return access.array == array && access.has_c_type;
-        });
     }
 
     const FormulaLaunch& launch_;
@@ -331,9 +313,9 @@ class ShapeCheck {
 };
 
 // One for each declared array: numbers of arrays without contents are not read.
-std::vector<LookupTable> tables_of(const FormulaContext& context) {
+std::vector<LookupTable> tables_of(const std::vector<DeclaredArray>& arrays) {
     std::vector<LookupTable> tables;
-    for (const DeclaredArray& array : context.arrays) {
+    for (const DeclaredArray& array : arrays) {
         LookupTable& table = tables.emplace_back();
         table.name = array.name;
         table.values = array.values;
@@ -375,7 +357,7 @@ Scope scope_of(const ParsedFormula& formula, const FormulaLaunch& launch) {
     scope.block_shape = shape.block_shape.value_or(Dimensions{shape.block});
     scope.grid_shape = shape.grid.value_or(Dimensions{scope.blocks()});
     scope.values = launch.values;
-    if (formula.context) scope.tables = tables_of(*formula.context);
+    scope.tables = tables_of(formula.arrays);
     if (scope.values.size() != formula.parameters.size())
         throw Error("the formula's parameters and their values do not match", ExitCode::internal);
     return scope;

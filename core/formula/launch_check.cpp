@@ -340,7 +340,7 @@ struct FaultText {
     const char* hint;      // {0}: the largest index
 };
 // In the order of Fault, from overflow on.
-constexpr std::array<FaultText, 8> fault_texts{{
+constexpr std::array<FaultText, 7> fault_texts{{
     {"'{0}' does not fit 64 signed bits",
      "use smaller numbers or a smaller --size; threads can be switched off: a[index] if i < 1000"},
     {"'{0}' divides by zero",
@@ -349,10 +349,8 @@ constexpr std::array<FaultText, 8> fault_texts{{
      "a 64-bit number has bits 0 to 63: take the count % 64, or switch such threads off with 'if'"},
     {"'{0}' needs at least 1 bucket",
      "hash(x, buckets) answers 0 to buckets - 1, so buckets starts at 1"},
-    {"the address of '{0}' is no multiple of the width",
-     "hardware refuses such an access: align it, e.g. &a[i * 4] for 4 elements at once"},
     {"'{0}' reads element {1}, which its array does not hold",
-     "switch such threads off, e.g. if (i < m), or give --array more elements"},
+     "switch such threads off, e.g. a[i] if i < m, or give --array more elements"},
     {"the index '{0}' is negative ({1})",
      "switch such threads off, e.g. a[i - 1] if i >= 1, or clamp: max(i - 1, 0)"},
     {"the index '{0}' is out of range ({1})",

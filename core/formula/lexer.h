@@ -14,6 +14,10 @@
 
 namespace coalprof {
 
+// For what only a compiler understands.
+inline constexpr const char* c_hint =
+    "`coalprof kernel --code '...'` gives C to a compiler, and counts what it accesses";
+
 // `at` is a position in `formula`; its size means "at the end".
 inline UsageError formula_error(std::string_view formula, std::size_t at,
                                 const std::string& sentence, const std::string& hint) {
@@ -43,16 +47,5 @@ bool is_name_char(char c);
 
 // The error for a fraction where a whole number is wanted.
 UsageError fraction_error(std::string_view formula, std::size_t at);
-
-// Pasted C without its preprocessor lines, with macros replaced. Texts without such lines come back
-// unchanged. Throws UsageError: a line other than #define and #pragma, a macro without its
-// arguments, a text that grows beyond `most_bytes`.
-std::string without_macros(std::string_view text, std::size_t most_bytes);
-
-// Pasted kernels of Numba, translated to C: `a[x, y]` becomes `a[x][y]`. A text that speaks of
-// Numba's `cuda` is Python: a line is a statement, indented ones belong to the `if` or `for` above
-// them, and `x, y = cuda.grid(2)` are two numbers, `a.shape[0]` those of `arrays`. Other texts come
-// back as they are.
-std::string c_of_python(std::string_view text, const std::vector<DeclaredArray>& arrays);
 
 }  // namespace coalprof

@@ -34,7 +34,6 @@ enum class Fault : std::uint8_t {
     division_by_zero,  // of / and %
     shift_count,       // not 0 to 63
     bucket_count,      // hash(x, buckets) with fewer than one bucket
-    misaligned,        // of an address: no multiple of the width
     outside_table,     // an index beyond the contents of an array
     negative_index,
     index_too_large,
@@ -184,17 +183,6 @@ struct Division {
 };
 struct Divide : Division {
     static constexpr OperatorInfo info{NodeKind::divide, "/", 11};
-    static auto of(auto a, auto b) { return a / b; }
-    static I64 lane(I64 a, I64 b) { return a / divisor(a, b); }
-    static RangeOfResult range(const ValueRange& a, const ValueRange& b);
-};
-// An address in units of a wider type: a remainder is a misaligned access.
-struct DivideExactly : Division {
-    static constexpr OperatorInfo info{NodeKind::divide_exactly, "", 11, "{0} / {1}"};
-    static constexpr Fault fault(I64 a, I64 b) {
-        const Fault known = Division::fault(a, b);
-        return known == Fault::none && a % b != 0 ? Fault::misaligned : known;
-    }
     static auto of(auto a, auto b) { return a / b; }
     static I64 lane(I64 a, I64 b) { return a / divisor(a, b); }
     static RangeOfResult range(const ValueRange& a, const ValueRange& b);
@@ -351,8 +339,8 @@ struct List {};
 // Operators that evaluate all their operands.
 using Strict =
     List<Negate, Complement, LogicalNot, Absolute, Population, LeadingZeros, Reversed, Multiply,
-         Add, Subtract, Divide, DivideExactly, Remainder, ShiftLeft, ShiftRight, Less, LessEqual,
-         Greater, GreaterEqual, Equal, NotEqual, BitAnd, BitXor, BitOr, Minimum, Maximum, Hash>;
+         Add, Subtract, Divide, Remainder, ShiftLeft, ShiftRight, Less, LessEqual, Greater,
+         GreaterEqual, Equal, NotEqual, BitAnd, BitXor, BitOr, Minimum, Maximum, Hash>;
 
 }  // namespace operators
 

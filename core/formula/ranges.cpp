@@ -102,10 +102,6 @@ RangeOfResult Divide::range(const ValueRange& a, const ValueRange& b) {
     return *all;
 }
 
-RangeOfResult DivideExactly::range(const ValueRange& a, const ValueRange& b) {
-    return {Divide::range(a, b).range, true};
-}
-
 RangeOfResult Population::range(const ValueRange&, const ValueRange&) { return {{0, 32}, false}; }
 RangeOfResult LeadingZeros::range(const ValueRange&, const ValueRange&) { return {{0, 32}, false}; }
 RangeOfResult Reversed::range(const ValueRange&, const ValueRange&) {

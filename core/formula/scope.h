@@ -36,10 +36,6 @@ struct Scope {
     std::uint64_t blocks() const { return (threads - 1) / block + 1; }
 };
 
-// With its loops executed, and with the parts that depend on the type or on the content of arrays
-// put in. The scope has the tables of the formula's context.
-ParsedFormula for_launch(const ParsedFormula& formula, const Scope& scope, ElementType type);
-
 // A variable's value in a launch: counter / divisor % modulus, where one of the launch's counters
 // moves from thread to thread; or a number that is the same in all of them.
 struct VariablePart {

@@ -23,10 +23,6 @@ inline constexpr std::size_t max_formula_bytes = 4096;
 inline constexpr std::size_t max_formula_depth = 64;
 inline constexpr std::size_t max_formula_nodes = 512;
 inline constexpr std::size_t max_formula_accesses = 16;
-// For loops, whose rounds are written out: each access is compared with those before.
-inline constexpr std::size_t max_rounds = 4096;
-inline constexpr std::size_t max_unrolled_accesses = 16'384;
-inline constexpr std::size_t max_unrolled_nodes = 400'000;
 // Numbers, names and operators times elements a thread: each of them is code, and a kernel of twice
 // as many takes more than twice as long to compile (512 x 4: 1.6 to 3.2 s on 2 busy cores, 512 x 8:
 // up to 10 s; NVRTC 13.0, sm_90, 2026-11-21, tests/kernels/largest_formula_test.cpp).
@@ -37,7 +33,7 @@ enum class NodeKind : std::uint8_t {
     // clang-format off
     literal, parameter, variable,
     negate, complement, logical_not, absolute, population, leading_zeros, reversed, lookup,
-    multiply, divide, divide_exactly, remainder, add, subtract, shift_left, shift_right,
+    multiply, divide, remainder, add, subtract, shift_left, shift_right,
     less, less_equal, greater, greater_equal, equal, not_equal,
     bit_and, bit_xor, bit_or, minimum, maximum,
     logical_and, logical_or, conditional, hash,
@@ -96,19 +92,16 @@ struct FormulaAccess {
     std::uint16_t end = 0;
     std::uint16_t index_begin = 0;  // the index within it; the same twice: i, not written
     std::uint16_t index_end = 0;
-    bool is_written_whole = false;      // the text of the whole: *(p + i), a[j][i], p[i].x
-    std::uint16_t condition_begin = 0;  // "if ..." after it, where that was written
-    std::uint16_t part = 0;             // of a structure that is moved in several
-    std::uint32_t site = 0;  // number of the access in the text, shared by the rounds of a loop
+    bool is_written_whole = false;      // the text of the whole: a[j][i]
+    std::uint16_t condition_begin = 0;  // "if ..." of its statement, where that was written
+    std::uint16_t condition_end = 0;
     bool is_bare_comparison = false;
-    bool has_c_type = false;  // C gives its type: an array may have several widths
 };
 
 // An array that was declared beside the formula: --array.
 struct DeclaredArray {
     std::string name;
-    std::optional<ElementType> type;     // none: --type's, or
-    std::string structure;               // the structure of this name
+    std::optional<ElementType> type;     // none: --type's
     std::vector<std::uint64_t> extents;  // empty: one, as long as needed
     // Its content, where its values make indices: numbers from a file, or a rule.
     std::shared_ptr<const std::vector<std::int64_t>> values;
@@ -119,32 +112,28 @@ struct DeclaredArray {
 
 struct FormulaContext {
     std::vector<std::string> parameters;  // the names given by --var; require_parameter_name()
-    std::string structures = {};          // C: --struct
     std::vector<DeclaredArray> arrays = {};
 };
 
 struct ParsedFormula {
-    std::string text;                     // as the user typed it, macros put in
+    std::string text;                     // as the user typed it
     std::vector<std::string> parameters;  // names, in the order their values are given
     std::vector<bool> uses_parameter;     // which of them occur
     std::vector<Node> nodes;
     std::vector<FormulaAccess> accesses;
-    // Loops, and indices that depend on a type or on the content of an array, are settled for each
-    // launch: for_launch() reads the source again.
-    bool is_settled = true;
-    std::string source = {};
-    std::shared_ptr<const FormulaContext> context = nullptr;
+    std::vector<DeclaredArray> arrays = {};  // a lookup node has the number of one
 
     std::string_view text_of(const Node& node) const {
         return std::string_view(text).substr(node.begin, std::size_t{node.end} - node.begin);
     }
 };
 
-// Text to tree. One round of a loop is read, see is_settled. Throws UsageError with the text, a
-// caret and a hint.
-ParsedFormula read_formula(std::string_view text, const FormulaContext& context,
-                           ElementType type = ElementType::f32);
+// Text to tree. Throws UsageError with the text, a caret and a hint.
+ParsedFormula read_formula(std::string_view text, const FormulaContext& context);
 ParsedFormula parse_formula(std::string_view text, const std::vector<std::string>& parameters);
+
+// An array as --array declares it: "in=f32[2048][2048]", "col=@col.npy". Throws UsageError.
+DeclaredArray read_declared_array(const std::string& typed);
 
 // Throws UsageError where `name` cannot be a parameter: not a name, too long, or taken.
 void require_parameter_name(std::string_view name);

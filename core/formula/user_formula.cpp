@@ -210,7 +210,6 @@ bool UserFormula::adds_a_number(const Node& node) const {
            number_of(formula_->nodes[node.children[1]]);
 }
 
-// By the trees: of the rounds of a loop each is compared with each.
 bool UserFormula::is_same_as(const CustomFormula& custom) const {
     const auto* other = dynamic_cast<const UserFormula*>(&custom);
     if (other == nullptr || access_.condition.has_value() != other->access_.condition.has_value())
@@ -244,7 +243,8 @@ std::string UserFormula::written() const {
     };
     const bool is_written = access_.index_begin != access_.index_end;
     std::string text = is_written ? part(access_.index_begin, access_.index_end) : "i";
-    if (access_.condition_begin != 0) text += ' ' + part(access_.condition_begin, access_.end);
+    if (access_.condition_begin != 0)
+        text += ' ' + part(access_.condition_begin, access_.condition_end);
     return text;
 }
 

@@ -87,9 +87,7 @@ bool is_capital(std::string_view name) {
 
 // True if the language has taken the name.
 bool is_reserved(std::string_view name) {
-    constexpr std::string_view words[] = {"if", "for", "while", "return", "else"};
-    return find_variable(name) || find_function(name) || find_access_kind(name) ||
-           std::ranges::find(words, name) != std::end(words);
+    return find_variable(name) || find_function(name) || find_access_kind(name) || name == "if";
 }
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& known,
@@ -168,13 +166,12 @@ std::string hint_for_function(std::string_view name, std::size_t arguments) {
     std::vector<std::string_view> known;
     for (const OperatorInfo& candidate : operator_table)
         if (!candidate.usage.empty()) known.push_back(candidate.name);
-    const std::string array(is_name(name) ? name : "a");
+    if (name.starts_with("__") || name.starts_with("atomic")) return c_hint;
     return did_you_mean(
         name, known,
         arguments > 1
             ? fmt::format("Fortran's {0}(i,j) of {0}(1024,1024) is {0}[(i-1) + (j-1)*1024], of "
-                          "{0}(0:513,0:513) it is {0}[i + j*514]: subtract the lower bounds. An "
-                          "array of C is declared: float {0}[1024][1024]; {0}[j][i]",
+                          "{0}(0:513,0:513) it is {0}[i + j*514]: subtract the lower bounds",
                           array)
             : fmt::format("the functions are min, max, abs and hash; an array is written {}[index]",
                           array));

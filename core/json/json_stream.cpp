@@ -256,18 +256,8 @@ class JsonStream::Reader {
         } while (end_values());
     }
 
-    void set_written_by_hand() {
-        has_comments_ = true;
-        tree.keep_places();
-    }
     // To the first byte of a value, or a mark; within a line, to its end. False at the end.
-    bool skip_to_value(bool within_line) {
-        while (input.skip_blanks(within_line)) {
-            if (!has_comments_ || input.here() != '/') return true;
-            skip_comment();
-        }
-        return false;
-    }
+    bool skip_to_value(bool within_line) { return input.skip_blanks(within_line); }
 
     // Members of a document may have line ends, which no line repeats.
     void set_lines() {
@@ -301,8 +291,7 @@ class JsonStream::Reader {
 
     // The member of an item that begins here. None: it is not kept.
     Member* member_here() {
-        if (has_comments_ || tree.depth() != items_depth_ + 1 ||
-            !tree.open(items_depth_).is_object())
+        if (tree.depth() != items_depth_ + 1 || !tree.open(items_depth_).is_object())
             return nullptr;
         const std::string_view name = tree.name_to_come();
         if (on_item_ && name == streamed_) return nullptr;
@@ -366,20 +355,6 @@ class JsonStream::Reader {
     bool is_in_kept() const { return kept_ != nullptr && tree.depth() == kept_->depth + 1; }
 
     // Past "//" and its line, or "/*" and its end.
-    void skip_comment() {
-        input.advance();
-        const char kind = input.next_byte();
-        if (kind != '/' && kind != '*') fail("neither text nor a number");
-        input.advance();
-        for (char last = '\0', c = '\0';; last = c) {
-            if (kind == '/' && input.is_at_end()) return;
-            c = input.next_byte();
-            if (c == '\0') fail("a byte of value 0 is no text");
-            input.advance();
-            if (kind == '/' ? c == '\n' || c == '\r' : last == '*' && c == '/') return;
-        }
-    }
-
     char next_byte() {
         if (!skip_to_value(values_are_lines)) throw Broken{Step::cut, {}};
         if (values_are_lines && input.here() == '\n') fail("the line ends within a value");
@@ -393,7 +368,6 @@ class JsonStream::Reader {
     void begin_value() {
         while (true) {
             const char first = next_byte();
-            tree.set_place(input.bytes());
             switch (first) {
                 case '{':
                     if (Member* member = member_here()) {
@@ -450,7 +424,6 @@ class JsonStream::Reader {
 
     void read_name() {
         if (next_byte() != '"') fail("a name in quotes is missing");
-        tree.set_name_place(input.bytes());
         need(tree.put_name(read_text()));
         if (next_byte() != ':') fail("a colon is missing after a name");
         input.advance();
@@ -528,7 +501,6 @@ class JsonStream::Reader {
     std::string decoded_;
     std::size_t items_depth_ = 0;  // number of open ones where items are streamed; 0: none
     bool values_are_lines = false;
-    bool has_comments_ = false;
     std::vector<Member> members_;
     Member* kept_ = nullptr;  // the one being read, in its place
     std::uint64_t kept_begin_ = 0;
@@ -555,7 +527,6 @@ JsonStream::Step JsonStream::next() {
 JsonView JsonStream::value() const { return reader_->tree.root(); }
 std::uint64_t JsonStream::line() const { return reader_->input.line(); }
 std::uint64_t JsonStream::bytes() const { return reader_->input.bytes(); }
-void JsonStream::is_written_by_hand() { reader_->set_written_by_hand(); }
 void JsonStream::values_are_lines() { reader_->set_lines(); }
 void JsonStream::skip_line() { reader_->input.skip_line(); }
 

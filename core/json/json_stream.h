@@ -41,9 +41,6 @@ class JsonStream {
     std::uint64_t line() const;
     std::uint64_t bytes() const;
 
-    // Before the first: accepts comments, // to the end of the line and /* */. Values then have
-    // places (JsonView::at()); none is streamed.
-    void is_written_by_hand();
     // From here on each line holds one value: an error in one ends with its line.
     void values_are_lines();
     // Continues at the end of the line.

@@ -25,16 +25,8 @@ std::optional<JsonView> JsonView::find(std::string_view name) const {
     return std::nullopt;
 }
 
-std::size_t JsonView::at() const {
-    return node_ < tree_->places_.size() ? tree_->places_[node_].value : 0;
-}
-std::size_t JsonView::name_at() const {
-    return node_ < tree_->places_.size() ? tree_->places_[node_].name : 0;
-}
-
 void JsonTree::clear() {
     nodes_.clear();
-    places_.clear();
     text_.clear();
     open_.clear();
     name_ = {};
@@ -55,7 +47,6 @@ JsonTree::Node* JsonTree::append(JsonKind kind) {
     node.kind = kind;
     node.name = name_;
     name_ = {};
-    if (keeps_places_) places_.push_back(place_);
     if (!open_.empty()) {
         Open& parent = open_.back();
         (parent.last == 0 ? nodes_[parent.node].items.first : nodes_[parent.last].next) = last_;

@@ -44,10 +44,6 @@ class JsonView {
     // The member of this name; none if it is missing, or where this is no object.
     std::optional<JsonView> find(std::string_view name) const;
 
-    // Where the value and its name begin, in bytes of the input; 0 unless the tree keeps places.
-    std::size_t at() const;
-    std::size_t name_at() const;
-
     // Lists and objects of one number were byte for byte the same in the input. 0: not known.
     inline std::uint32_t content() const;
 
@@ -67,10 +63,6 @@ class JsonView {
 class JsonTree {
  public:
     void clear();
-    // From now on, for JsonView::at(): the next value, and its name, begin at the last given place.
-    void keep_places() { keeps_places_ = true; }
-    void set_place(std::uint64_t at) { place_.value = static_cast<std::uint32_t>(at); }
-    void set_name_place(std::uint64_t at) { place_.name = static_cast<std::uint32_t>(at); }
     // The value so far; the tree must not be empty.
     JsonView root() const { return {*this, 0}; }
     // The number of open lists and objects.
@@ -136,10 +128,6 @@ class JsonTree {
         };
         Node() : natural(0) {}
     };
-    struct Places {
-        std::uint32_t value = 0;
-        std::uint32_t name = 0;
-    };
     struct Open {
         std::uint32_t node = 0;
         std::uint32_t last = 0;     // its last item; 0: none
@@ -160,9 +148,6 @@ class JsonTree {
     std::vector<Open> open_;
     Span name_;
     std::uint32_t last_ = 0;
-    bool keeps_places_ = false;
-    Places place_;
-    std::vector<Places> places_;  // of the nodes
 };
 
 class JsonTree::Kept {

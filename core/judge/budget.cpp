@@ -113,7 +113,6 @@ void BudgetJudge::hand_on(Work work) {
 
 void BudgetJudge::begin(const ResultHead& head) {
     facts_ = values_of(head.sweep);
-    if (head.sweep.pattern == "formula") formulas_file_ = head.sweep.file;
     facts_.emplace_back("machine", head.machine.name);
     if (head.device) facts_.emplace_back("device", head.device->name);
     hand_on([&](ResultSink& next) { next.begin(head); });
@@ -371,7 +370,7 @@ void BudgetJudge::judge(const Budget& budget, const BudgetTerm& term, const Poin
         .side = side.name,
         .counter = key,
         .before = limit,
-        .place = place_of_finding(point),
+        .place = place_of(point),
         .kernel = text_of(point.parameters, "kernel")};
     if (keeps) {
         finding.text = fmt::format("{} does not count: the launch failed", key);
@@ -396,17 +395,6 @@ void BudgetJudge::judge(const Budget& budget, const BudgetTerm& term, const Poin
     finding.weight = weight;
     finding.text = fmt::format("{} is {}, {}", key, value_text(term.counter, value), side.name);
     found.add(std::move(finding));
-}
-
-// For a line of source, or a formula of a saved set.
-GatePlace BudgetJudge::place_of_finding(const Point& point) const {
-    GatePlace place = place_of(point);
-    const Value* formula = find_value(point.parameters, "formula");
-    if (!place.file.empty() || !formula || formulas_file_.empty() || formulas_file_ == "-")
-        return place;
-    if (!formula_lines_) formula_lines_ = lines_of_formulas(formulas_file_);
-    const auto line = formula_lines_->find(text_of(*formula));
-    return {formulas_file_, line == formula_lines_->end() ? 0 : line->second};
 }
 
 // The cause of a line, or the worst one of a kernel.

@@ -101,7 +101,6 @@ class BudgetJudge : public ResultSink {
     void judge_point(std::size_t budget, const Point& point, const InstructionResult* instruction);
     void judge(const Budget& budget, const BudgetTerm& term, const Point& point,
                const InstructionResult* instruction, GateCase& found) const;
-    GatePlace place_of_finding(const Point& point) const;
     void add_kernels();
 
     // A kernel and its lines are one place: which of them counts is known at the end.
@@ -126,8 +125,6 @@ class BudgetJudge : public ResultSink {
     std::set<std::string> failed_kernels_;
     std::vector<std::set<std::string_view>> nouns_;   // by budget: what was judged
     std::vector<std::map<std::string, bool>> lines_;  // by budget and kernel: one is broken
-    std::string formulas_file_;                       // of the result's formulas
-    mutable std::optional<std::map<std::string, std::uint64_t>> formula_lines_;
     std::map<std::string, GatePlace> places_;  // of lines, by the names of their points
     std::vector<LineFinding> causes_;          // of the result
     GateReport report_;

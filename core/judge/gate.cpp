@@ -113,34 +113,6 @@ std::string path_in_repository(const std::string& file) {
                                                  : path.string();
 }
 
-// Each name is on one line in files that people write; the first line that quotes it counts.
-std::map<std::string, std::uint64_t> lines_of_formulas(const std::string& file) {
-    constexpr std::size_t most_bytes = 1u << 20;
-    std::map<std::string, std::uint64_t> lines;
-    std::error_code error;
-    if (!fs::is_regular_file(file, error)) return lines;
-    std::optional<std::string> whole;
-    try {
-        whole = read_whole(*open_bytes(file), most_bytes);
-    } catch (const Error&) {  // gone, or not to be read: formulas have no lines then
-    }
-    if (!whole) return lines;
-    std::istringstream text(std::move(*whole));
-    std::uint64_t number = 0;
-    for (std::string line; std::getline(text, line);) {
-        ++number;
-        for (std::size_t at = 0; (at = line.find('"', at)) != line.npos;) {
-            std::size_t end = at + 1;
-            while (end < line.size() && line[end] != '"') end += line[end] == '\\' ? 2 : 1;
-            if (end >= line.size()) break;
-            const Json word = Json::parse(line.substr(at, end + 1 - at), nullptr, false);
-            if (word.is_string()) lines.emplace(word.get<std::string>(), number);
-            at = end + 1;
-        }
-    }
-    return lines;
-}
-
 namespace {
 
 // Files may hold values that no counter can have: below 0.

@@ -130,8 +130,6 @@ struct Instruction {
     LoadPath path = LoadPath::ld;  // of loads of global memory
     // The type of its elements, of width_bytes. It decides how an atomic adds, but no traffic.
     ElementType type = ElementType::u32;
-    // Those with one site are rounds of one instruction in a loop: results add them up.
-    std::optional<std::uint32_t> site = std::nullopt;
 };
 
 struct Program {

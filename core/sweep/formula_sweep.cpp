@@ -71,13 +71,10 @@ void require_that_all_occur(const ParsedFormula& formula) {
                              "every point would be the same: leave it out");
 }
 
-// For typed formulas: those of a file need not all follow what was typed for the set.
 void require_that_op_decides(const std::vector<FormulaSweep>& set,
                              const std::vector<std::shared_ptr<const ParsedFormula>>& formulas) {
     const FormulaSweep& first = set.front();
-    if (first.place.is_in_file() ||
-        (!first.settings.launch.op && !has_axis(first.settings.axes, "op")))
-        return;
+    if (!first.settings.launch.op && !has_axis(first.settings.axes, "op")) return;
     for (const auto& formula : formulas)
         for (const FormulaAccess& access : formula->accesses)
             if (!access.kind) return;
@@ -128,17 +125,6 @@ ElementType sized_type(const ParsedFormula& formula, ElementType type) {
     return widest.value_or(type);
 }
 
-// Adds the line of a formula's file to exceptions.
-template <typename Work>
-auto located(const FormulaSweep& sweep, Work work) {
-    if (!sweep.place.is_in_file()) return work();
-    try {
-        return work();
-    } catch (const UsageError& error) {
-        throw sweep.place.located(error, sweep.text);
-    }
-}
-
 // The shapes that a result of a set states: default blocks and grids are left out. Each point
 // states sizes that follow from swept grids.
 struct ToldShapes {
@@ -164,7 +150,7 @@ void add_dimensions(NamedValues& values, std::string_view key, const Dimensions&
 NamedValues own_settings(const FormulaSweep& sweep, const ToldShapes& told) {
     const Sweep& settings = sweep.settings;
     const std::vector<Axis>& axes = settings.axes;
-    const ParsedFormula formula = located(sweep, [&] { return tree_of(sweep); });
+    const ParsedFormula formula = tree_of(sweep);
     const ElementType sized = sized_type(formula, settings.launch.type);
     const LaunchShape shape =
         told.sizes ? settled_shape(settings.launch.shape, sized) : settings.launch.shape;
@@ -209,10 +195,10 @@ bool belongs_to_points(std::string_view setting) { return setting == "op" || set
 }  // namespace
 
 ParsedFormula tree_of(const FormulaSweep& sweep) {
-    FormulaContext context{{}, sweep.structures, sweep.arrays};
+    FormulaContext context{{}, sweep.arrays};
     for (const FormulaParameter& parameter : sweep.parameters)
         context.parameters.push_back(parameter.name);
-    return read_formula(sweep.text, context, sweep.settings.launch.type);
+    return read_formula(sweep.text, context);
 }
 
 std::string types_of(const FormulaSweep& sweep) {
@@ -243,14 +229,12 @@ FormulaPoints::FormulaPoints(const std::vector<FormulaSweep>& set,
         member.sweep = set[i];
         member.first_point = points_;
         member.first_cell = cells;
-        const std::uint64_t own_cells = located(set[i], [&] {
-            member.formula = parsed(set[i]);
-            if (!has_axis(set[i].settings.axes, "type"))
-                member.sized = sized_type(*member.formula, set[i].settings.launch.type);
-            const std::uint64_t count = count_cells(set[i].parameters);
-            require_reasonable_count(set[i].settings, count);
-            return count * count_of(set[i].settings.axes);
-        });
+        member.formula = parsed(set[i]);
+        if (!has_axis(set[i].settings.axes, "type"))
+            member.sized = sized_type(*member.formula, set[i].settings.launch.type);
+        const std::uint64_t count = count_cells(set[i].parameters);
+        require_reasonable_count(set[i].settings, count);
+        const std::uint64_t own_cells = count * count_of(set[i].settings.axes);
         formulas.push_back(member.formula);
         for (std::size_t k = 0; k < settings.are_shared.size(); ++k)
             if (const auto& own = settings.of_each[i][k];
@@ -271,8 +255,7 @@ void FormulaPoints::make(PlannedPoint& point) const {
     const auto behind = std::upper_bound(
         members_.begin(), members_.end(), point.number,
         [](std::uint64_t number, const Member& member) { return number < member.first_point; });
-    const Member& member = *(behind - 1);
-    located(member.sweep, [&] { make(point, member); });
+    make(point, *(behind - 1));
 }
 
 void FormulaPoints::make(PlannedPoint& point, const Member& member) const {
@@ -331,14 +314,13 @@ SweepFacts describe_sweep(const FormulaSweep& sweep) {
     return facts;
 }
 
-SweepFacts describe_sweep(const std::vector<FormulaSweep>& set, const std::string& file) {
+SweepFacts describe_sweep(const std::vector<FormulaSweep>& set) {
     const SetSettings settings = settings_of(set);
     NamedValues shared;
     for (std::size_t k = 0; k < settings.are_shared.size(); ++k)
         if (settings.are_shared[k]) shared.push_back(settings.of_each.front()[k]);
     SweepFacts facts = sweep_from(shared);
     facts.pattern = "formula";
-    facts.file = file;
     facts.settings = single_settings(set.front().settings);
     const auto last_of = [](const FormulaSweep& sweep) {
         return sweep.parameters.empty() ? std::string() : sweep.parameters.back().name;

@@ -1,5 +1,5 @@
 // A user's formula as a sweep: the values of its parameters make a grid, one program per cell. Also
-// a saved set of them as one sweep.
+// several formulas as one sweep.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,6 @@
 
 #include "core/formula/formula.h"
 #include "core/sweep/sweep.h"
-#include "core/text/files_in_use.h"
 
 namespace coalprof {
 
@@ -25,9 +24,7 @@ struct FormulaParameter {
 struct FormulaSweep {
     std::string name;  // its name within a set; empty: the only one
     std::string text;
-    TextPlace place;  // of the text; in no file: typed on the command line
     std::vector<FormulaParameter> parameters;
-    std::string structures = {};             // C: --struct
     std::vector<DeclaredArray> arrays = {};  // --array
     // Op, type, shape, cache settings and machines; pattern, values and options are not read.
     Sweep settings;
@@ -51,7 +48,7 @@ class FormulaPrograms {
 class FormulaPoints : public SweptPoints {
  public:
     // `programs` serve the same set on other machines too. Throws UsageError for a formula that
-    // cannot be read, with a caret and the place in its file; for parameters that do not occur in
+    // cannot be read, with a caret; for parameters that do not occur in
     // it or are called like a setting; and for more than most_range_points points. Errors of a
     // single point are found when it is made.
     explicit FormulaPoints(
@@ -82,7 +79,7 @@ class FormulaPoints : public SweptPoints {
     std::shared_ptr<FormulaPrograms> programs_;
 };
 
-// Its tree with loops as written. Throws UsageError.
+// Its tree. Throws UsageError.
 ParsedFormula tree_of(const FormulaSweep& sweep);
 
 // The types of its accesses, "f32x4+f64".
@@ -93,8 +90,8 @@ std::string types_of(const FormulaSweep& sweep);
 void keep_occurring(FormulaSweep& sweep, std::vector<bool>& occurs);
 
 SweepFacts describe_sweep(const FormulaSweep& sweep);
-// `file` is that of saved ones; empty: typed. The text of each is the value of "formula.NAME";
+// The text of each is the value of "formula.NAME";
 // likewise "size_bytes.NAME", "block.NAME", ... where they differ.
-SweepFacts describe_sweep(const std::vector<FormulaSweep>& set, const std::string& file);
+SweepFacts describe_sweep(const std::vector<FormulaSweep>& set);
 
 }  // namespace coalprof

@@ -124,13 +124,4 @@ std::string text_of(const std::string& file, const FilePlace& place) {
     return fmt::format("{}:{}:{}", shown(file), place.line, place.column);
 }
 
-UsageError TextPlace::located(const UsageError& error, std::string_view text) const {
-    const bool is_inside = error.text() == text && error.caret() < places.size();
-    const FilePlace place = is_inside        ? places[error.caret()]
-                            : places.empty() ? FilePlace{}
-                                             : places.front();
-    return {fmt::format("{}: {}", text_of(file, place), error.what()), error.text(), error.caret(),
-            error.hint()};
-}
-
 }  // namespace coalprof

@@ -90,15 +90,4 @@ class PlaceFinder {
 // "FILE:LINE:COLUMN"
 std::string text_of(const std::string& file, const FilePlace& place);
 
-// A text in a file, quoted or escaped as it may be there.
-struct TextPlace {
-    std::string file;               // its name in messages; empty: the text is in no file
-    std::vector<FilePlace> places;  // by byte of the text, and of its end
-
-    bool is_in_file() const { return !file.empty(); }
-    // The error of a parser that was given `text` and knows nothing of files, with the place of its
-    // caret before the sentence; if the caret is elsewhere, the place of the text's start.
-    UsageError located(const UsageError& error, std::string_view text) const;
-};
-
 }  // namespace coalprof

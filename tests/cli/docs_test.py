@@ -4,6 +4,7 @@ Every session of docs/*.md that needs no GPU is run again and compared, byte for
 COALPROF_UPDATE_DOCS=1 in the environment writes the documents anew instead.
 """
 import glob
+import json
 import os
 import re
 import subprocess
@@ -12,6 +13,7 @@ import tempfile
 import documented
 import harness
 import machine_tables
+from documented import arguments_of
 from harness import Case
 
 DOCS = os.path.join(harness.SOURCE, "docs")
@@ -75,15 +77,16 @@ class FromCode(Case):
     def test_formulas_beside_code_are_those_of_the_file_and_cost_what_the_page_says(self):
         with open(f"{DOCS}/from-code.md", encoding="utf-8") as page:
             rows = re.findall(r"^\| (\d+) \|.*\| `([^`]*)` \| ([^|]*) \|$", page.read(), re.MULTILINE)
-        result = self.run_ok("formula", "--file", f"{DOCS}/examples/from-code.json", "--json").json
-        points = {point["parameters"]["formula"]: point for point in result["points"]}
-        self.assertEqual([row[0] for row in rows], list(points))
-        for number, formula, shown in rows:
-            parts = points[number].get("instructions", [points[number]])
+        with open(f"{DOCS}/examples/from-code.json", encoding="utf-8") as file:
+            saved = json.load(file)["formula"]
+        self.assertEqual([row[0] for row in rows], [one["name"] for one in saved])
+        for (number, formula, shown), one in zip(rows, saved, strict=True):
+            point, = self.run_ok("formula", *arguments_of(one), "--json").json["points"]
+            parts = point.get("instructions", [point])
             costs = [reading for part in parts for key, reading in part["predicted"].items()
                      if key.endswith(("sectors_per_request", "conflict_degree"))]
             with self.subTest(number):
-                self.assertEqual(formula, result["sweep"][f"formula.{number}"])
+                self.assertEqual(formula, one["expr"])
                 self.assertEqual(shown, ", ".join(f"{cost:.3g}" for cost in costs))
 
 

@@ -111,3 +111,14 @@ def rewrite(path):
     with open(path, "w", encoding="utf-8") as document:
         document.write("\n".join(lines))
     return True
+
+
+def arguments_of(saved):
+    """The command line of a formula of docs/formulas.json or docs/examples/from-code.json."""
+    options = [saved["expr"]]
+    for name in ("op", "type", "size", "grid", "block"):
+        if name in saved:
+            options += [f"--{name}", saved[name]]
+    for name, values in saved.get("vars", {}).items():
+        options += ["--var", f"{name}={values}"]
+    return options

@@ -1,86 +1,20 @@
-"""coalprof formula: typed and saved formulas, and one warp of them drawn."""
+"""coalprof formula: formulas, tables of several, and one warp of them drawn."""
 import csv
 import io
 import json
-import os
 import re
 import tempfile
 
 import harness
+from documented import arguments_of
 from harness import Case
 from validate_json import check_document, check_lines
 
-JSON = """{"formula": [
-  // each row
-  {"name": "row", "expr": "i * k", "vars": {"k": "1..2"}},
-  {"name": "tile", "expr": "store: t[tid.y*32 + tid.x]", "type": "f64", "size": "1MiB",
-   "block": "32x8"}
-]}
-"""
-
-
-class Folder(Case):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def write(self, name, text):
-        path = os.path.join(self.folder, name)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-        return path
-
-
-class SavedFormulas(Folder):
-    def points(self, *arguments, **how):
-        document = check_document(self.run_ok("formula", *arguments, "--json", **how).out)
-        return {point["name"]: point for point in document["points"]}
-
-    def test_are_one_sweep_of_points_named_after_them(self):
-        points = self.points("--file", self.write("set.json", JSON))
-        self.assertEqual(list(points), ["formula=row k=1", "formula=row k=2", "formula=tile"])
-        # 32 lanes of 4 bytes are 4 sectors, at every second element 8; 32 of 8 bytes are 8.
-        self.assertEqual(points["formula=row k=1"]["predicted"]["load_sectors_per_request"], 4)
-        self.assertEqual(points["formula=row k=2"]["predicted"]["load_sectors_per_request"], 8)
-        self.assertEqual(points["formula=tile"]["predicted"]["store_sectors_per_request"], 8)
-        self.assertNotIn("load_sectors", points["formula=tile"]["predicted"])
-
-    def test_are_the_same_from_standard_input(self):
-        self.assertEqual(self.points("--file", "-", stdin=JSON),
-                         self.points("--file", self.write("set.json", JSON)))
-
-    def test_carry_the_settings_in_which_they_differ(self):
-        ran = self.run_ok("formula", "--file", self.write("set.json", JSON), "--json")
-        document = check_document(ran.out)
-        self.assertEqual(document["points"][0]["parameters"],
-                         {"formula": "row", "k": 1, "op": "load", "type": "f32"})
-        self.assertEqual(document["points"][2]["parameters"],
-                         {"formula": "tile", "op": "store", "type": "f64"})
-        sweep = document["sweep"]
-        self.assertEqual(sweep["block"], 256)
-        self.assertNotIn("type", sweep)
-        self.assertEqual((sweep["size_bytes.row"], sweep["block_x.row"]), (4 << 20, 256))
-        self.assertEqual((sweep["size_bytes.tile"], sweep["block_x.tile"]), (1 << 20, 32))
-        self.assertEqual(sweep["formula.row"], "i * k")
-        self.assertEqual(sweep["formula.tile"], "store: t[tid.y*32 + tid.x]")
-
-    def test_give_way_to_what_is_typed(self):
-        path = self.write("set.json", JSON)
-        points = self.points("--file", path, "--type", "u8", "--size", "64KiB", "--var", "k=4",
-                             "--op", "store")
-        self.assertEqual(list(points), ["formula=row k=4", "formula=tile"])
-        # 65536 threads are 2048 warps; bytes at every fourth place are 4 sectors, in a row 1.
-        self.assertEqual(points["formula=row k=4"]["predicted"]["store_requests"], 2048)
-        self.assertEqual(points["formula=row k=4"]["predicted"]["store_sectors"], 2048 * 4)
-        self.assertEqual(points["formula=tile"]["predicted"]["store_sectors"], 2048)
-
+class Sets(Case):
     def test_stand_in_the_first_line_once(self):
         """`sweep.formula` is a column of every data frame; the result that is read back is that of --json."""
-        path = self.write("set.json", JSON)
         for words, formula in ((("formula", "a[i*k]", "--var", "k=1..2"), "a[i*k]"),
                                (("formula", "a[i*k]", "b[i+k]", "--var", "k=1..2"), "a[i*k]"),
-                               (("formula", "--file", path), "i * k"),
                                (("offset", "--range", "0..1"), "a[i + offset]")):
             with self.subTest(words):
                 lines = self.run_ok(*words, "--jsonl").out
@@ -91,34 +25,74 @@ class SavedFormulas(Folder):
                 self.assertEqual(again["sweep"], self.run_ok(*words, "--json").json["sweep"])
                 self.assertEqual(self.run_ok("report", "-", "--jsonl", stdin=lines).out, lines)
 
-    def test_come_in_every_format(self):
-        path = self.write("set.json", JSON)
-        self.assertEqual(len(check_lines(self.run_ok("formula", "--file", path, "--jsonl").out)), 3)
-        rows = list(csv.DictReader(io.StringIO(
-            self.run_ok("formula", "--file", path, "--format", "csv").out_text)))
-        self.assertEqual(len(rows), 3)
-        self.assertEqual({row["formula"] for row in rows}, {"i * k", "store: t[tid.y*32 + tid.x]"})
-        saved = self.run_ok("formula", "--file", path, "--json").out
-        self.assertEqual(rows, list(csv.DictReader(io.StringIO(
-            self.run_ok("report", "-", "--format", "csv", stdin=saved).out_text))))
-        told = ("name", "formula_name", "k", "op", "type")
-        self.assertEqual([rows[0][key] for key in told], ["formula=row k=1", "row", "1", "load", "f32"])
-        self.assertEqual([rows[2][key] for key in told], ["formula=tile", "tile", "", "store", "f64"])
-        table = self.run_ok("formula", "--file", path).out_text
-        for word in ("row", "tile", "f64"):
-            self.assertIn(word, table)
+    def test_come_in_every_format_with_the_settings_in_which_they_differ(self):
+        words = ("formula", "i*k", "store: t[i]", "--name", "row", "--name", "tile", "--var", "k=1..2")
+        self.assertEqual(len(check_lines(self.run_ok(*words, "--jsonl").out)), 3)
+        document = check_document(self.run_ok(*words, "--json").out)
+        self.assertEqual([point["parameters"] for point in document["points"]],
+                         [{"formula": "row", "k": 1, "op": "load"}, {"formula": "row", "k": 2, "op": "load"},
+                          {"formula": "tile", "op": "store"}])
+        self.assertEqual(document["sweep"]["formula.row"], "i*k")
+        rows = list(csv.DictReader(io.StringIO(self.run_ok(*words, "--format", "csv").out_text)))
+        self.assertEqual([(row["name"], row["formula_name"], row["k"], row["op"], row["formula"]) for row in rows],
+                         [("formula=row k=1", "row", "1", "load", "i*k"), ("formula=row k=2", "row", "2", "load", "i*k"),
+                          ("formula=tile", "tile", "", "store", "store: t[i]")])
+        swept = self.run_ok(*words, "--dlcm", "ca,cg", "--machine", "h200,a100-80", "--json").json["points"]
+        self.assertEqual(len(swept), 3 * 2 * 2)
 
-    def test_sweep_lists_of_settings_and_machines_too(self):
-        points = self.points("--file", self.write("set.json", JSON), "--dlcm", "ca,cg",
-                             "--machine", "h200,a100-80")
-        self.assertEqual(len(points), 3 * 2 * 2)
-        self.assertIn("formula=row k=2 machine=a100-80 dlcm=cg", points)
+    def test_of_the_documentation_run(self):
+        with open(f"{harness.SOURCE}/docs/formulas.json", encoding="utf-8") as file:
+            saved = json.load(file)["formula"]
+        self.assertGreaterEqual(len(saved), 10)
+        for one in saved:
+            with self.subTest(one["name"]):
+                self.run_ok("formula", *arguments_of(one), "--backend", "model")
 
-    def test_may_be_a_great_many(self):
-        text = json.dumps({"formula": [{"name": f"f{k}", "expr": f"i*{k + 1}"}
-                                       for k in range(1000)]})
-        points = self.points("--file", "-", "--size", "1KiB", stdin=text)
-        self.assertEqual(len(points), 1000)
+
+class Statements(Case):
+    def test_of_c_are_refused_with_the_command_that_takes_them(self):
+        for text in ("if (i < n) c[i] = a[i];", "for (int k = 0; k < 9; k++) s += a[k];", "const float* p = a; p[i]",
+                     "#define N 3\na[N]", "p[i].x", "*p", "__ldg(&a[i])", "struct P { float x; };", "{ a[i]; }"):
+            with self.subTest(text):
+                self.assertIn("coalprof kernel --code", self.refuse("formula", text).err_text)
+
+    def test_take_indices_from_arrays(self):
+        with tempfile.TemporaryDirectory() as folder:
+            even = harness.write_npy(f"{folder}/even.npy", [2 * k for k in range(16384)])
+            for what, sectors in (("iota", 4), ("random", 31.9), ("0", 1), (f"@{even}", 8)):
+                point, = self.run_ok("formula", "y[i] = x[col[i]]", "--array",
+                                     f"col={what}" if "@" in what else f"col=i32[16384]={what}",
+                                     "--size", "64KiB", "--json").json["points"]
+                of_x = point["instructions"][1]
+                self.assertEqual(of_x["array"], "x")
+                self.assertAlmostEqual(of_x["predicted"]["load_sectors_per_request"], sectors, delta=0.1)
+            short = harness.write_npy(f"{folder}/short.npy", [1, 5, 3])
+            self.assertIn("reads element 3",
+                          self.refuse("formula", "y[i] = x[col[i]]", "--array", f"col=@{short}").err_text)
+
+    def test_label_accesses_as_they_were_typed(self):
+        table = self.run_ok("formula", "s += a[y][x] + a[y+1][x]; c[i*3] = 1 if i < 8", "--array", "a=f32[64][2048]",
+                            "--block", "32x2", "--grid", "64x4", "--backend", "model").out_text
+        for label in ("load a[y][x] ", "load a[y+1][x] ", "store c"):
+            self.assertIn(label, table)
+
+    def test_know_vectors_by_their_width(self):
+        for name, sectors in (("u8x2", 2), ("u16x2", 4), ("f16x4", 8), ("u8x8", 8), ("f16x8", 16), ("bf16x8", 16),
+                              ("u8x16", 16)):
+            with self.subTest(name):
+                (point,) = self.run_ok("formula", f"load.{name}: a[i]", "--json").json["points"]
+                self.assertEqual(point["predicted"]["load_sectors_per_request"], sectors)
+
+    def test_take_32_bytes_from_10_0_on(self):
+        wide = self.run_ok("formula", "load.f32x8: a[i]", "--machine", "b200", "--json").json
+        self.assertEqual(wide["points"][0]["predicted"]["load_sectors_per_request"], 32)
+        self.assertEqual(wide["warnings"], [])
+        old = self.run_ok("formula", "load.f32x8: a[i]", "--machine", "h200", "--backend", "model", "--json").json
+        self.assertEqual([warning["code"] for warning in old["warnings"]], ["W-IMPOSSIBLE"])
+
+    def test_say_how_fortran_is_written(self):
+        for text in ("s += a(i,j)", "v(i,j) = u(i-1,j)", "a(i,j)"):
+            self.assertIn("(i-1) + (j-1)*1024", self.refuse("formula", text).err_text)
 
 
 class Hints(Case):
@@ -144,62 +118,7 @@ class Hints(Case):
         self.assertEqual([point["predicted"]["load_lines"] for point in points], [32768, 32768])
 
 
-class WrongFiles(Folder):
-    def refused(self, text, *arguments, name="set.json"):
-        path = self.write(name, text)
-        ran = self.refuse("formula", "--file", path, *arguments)
-        return ran.err_text.replace(path, name)
-
-    def test_are_told_by_line_and_column_with_a_caret(self):
-        self.assertEqual(
-            self.refused('{"formula": [{"name": "x",\n"expr": "i + pich"}]}'),
-            "coalprof: set.json:2:14: formula: unknown name 'pich'\n"
-            "  i + pich\n"
-            "      ^\n"
-            "hint: known are i, n, tid, bid, lane, warp, bdim, gdim, tid.x, bid.y, threadIdx.x, "
-            "blockDim.y and the like; give a number of your own with --var pich=64, or name a part: "
-            "pich = i / 64; a[pich]\n")
-        self.assertEqual(
-            self.refused('{"formula": [\n  {"name": "x", "expr": "\\u0069 +* 2"}]}', name="x.json"),
-            "coalprof: x.json:2:34: formula: expected a number, a name or '(', found '*'\n"
-            "  i +* 2\n"
-            "     ^\n"
-            "hint: an index looks like i*3 + 1, a[(i%16)*17 + i/16] or load: a[i]; store: b[i*2]\n")
-
-    def test_are_told_likewise_where_a_thread_fails(self):
-        told = self.refused('{"formula": [{"name": "x",\n"expr": "row = i / 64; a[row - 5]"}]}')
-        self.assertEqual(
-            told,
-            "coalprof: set.json:2:26: formula: the index 'row - 5' is negative (-5), first in "
-            "thread 0 (block 0, tid 0), where i = 0\n"
-            "  row = i / 64; a[row - 5]\n"
-            "                  ^\n"
-            "hint: switch such threads off, e.g. a[i - 1] if i >= 1, or clamp: max(i - 1, 0)\n")
-
-    def test_run_nothing(self):
-        path = self.write("out.json", "old")
-        self.refused('{"formula": [{"name": "x", "expr": "i"}, {"name": "y", "expr": "i - 1"}]}',
-                     "--output", path)
-        with open(path, encoding="utf-8") as file:
-            self.assertEqual(file.read(), "old")
-
-    def test_that_cannot_be_read_are_named(self):
-        for path in (f"{self.folder}/none.json", self.folder, "", "/dev/zero"):
-            with self.subTest(path):
-                self.refuse("formula", "--file", path)
-
-    def test_from_standard_input_are_called_so(self):
-        ran = self.refuse("formula", "--file", "-", stdin='{"formula": [{"name": 3}]}')
-        self.assertIn("standard input:1:23: expected text, found an integer", ran.err_text)
-
-
-class CommandLines(Folder):
-    def test_take_a_formula_or_a_file(self):
-        path = self.write("set.json", JSON)
-        both = self.refuse("formula", "i", "--file", path)
-        self.assertIn("give one of the two", both.err_text)
-        self.assertIn("there is no formula", self.refuse("formula").err_text)
-
+class CommandLines(Case):
     def test_are_told_how_many_words_of_shared_memory_a_thread_may_have(self):
         # 227 KiB of 1024 threads: 227 bytes each, 56 words.
         ran = self.refuse("formula", "shared.load: t[tid*200]", "--block", "1024")
@@ -257,9 +176,7 @@ class CommandLines(Folder):
             self.assertIn(shown, text)
 
     def test_name_parameters_that_have_no_place(self):
-        path = self.write("set.json", JSON)
-        self.assertIn("no formula of", self.refuse("formula", "--file", path, "--var",
-                                                   "z=3").err_text)
+        self.assertIn("there is no formula", self.refuse("formula").err_text)
         self.assertIn("--var k: the formula has no 'k'",
                       self.refuse("formula", "i", "--var", "k=3").err_text)
         self.assertIn("--var k: given twice",

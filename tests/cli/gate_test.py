@@ -160,11 +160,9 @@ class Compare(Files):
         """A formula's name is anybody's text."""
         name = "it's scale.cu particles; $HOME"
         files = []
-        for expression in ("a[i]", "a[i*2]"):
-            saved = os.path.join(self.folder, f"set{len(files)}.json")
-            with open(saved, "w", encoding="utf-8") as file:
-                json.dump({"formula": [{"name": name, "expr": expression}, {"name": "other", "expr": "b[i]"}]}, file)
-            files.append(self.sweep(f"result{len(files)}.json", "formula", "--file", saved, "--type", ("f32", "f64")[len(files)]))
+        for expression, kind in (("a[i]", "f32"), ("a[i*2]", "f64")):
+            files.append(self.sweep(f"result{len(files)}.json", "formula", expression, "b[i]", "--name", name,
+                                    "--name", "other", "--type", kind))
         refusal = self.refuse("compare", *files).err_text
         words = shlex.split(refusal[refusal.rindex("--across"):])
         self.assertIn(f"formula.{name}", words[1])
@@ -233,15 +231,6 @@ class Compare(Files):
                     ran = harness.run("check", saved, "--budget", "excess <= 5%", "--format", "github",
                                       cwd=f"{root}/build", env=harness.environment(**env))
                     self.assertIn(f"::error file={file},line=12,", ran.out_text)
-
-    def test_annotations_name_the_line_of_a_saved_formula(self):
-        with open(f"{self.folder}/set.json", "w", encoding="utf-8") as file:
-            file.write('{"formula": [\n  {"name": "near", "expr": "i"},\n  {"name": "far",\n   "expr": "i*8"}\n]}\n')
-        os.mkdir(f"{self.folder}/.git")
-        harness.run("formula", "--file", "set.json", "-o", "r.json", cwd=self.folder)
-        ran = harness.run("check", "r.json", "--budget", "excess <= 5%", "--format", "github", cwd=self.folder)
-        self.assertEqual(ran.code, harness.FINDING)
-        self.assertIn("::error file=set.json,line=3,", ran.out_text)
 
     def test_refuses_a_ratio_that_lacks_its_percent(self):
         file = self.sweep("a.json", "offset", "--range", "0", "--op", "load")

@@ -17,8 +17,7 @@ from harness import Case, INTERRUPTED, TERMINATED, environment
 
 LINE = "w load 4 " + " ".join(str(4 * lane) for lane in range(32)) + "\n"
 LONG = ("scatter", "--range", "1024,4096", "--size", "16GiB", "--backend", "model")  # a minute and more of walking
-QUICK_AND_LONG = b"""{"formula": [{"name": "quick", "expr": "i"},
-                            {"name": "long", "expr": "hash(i, 1000000007)"}]}"""
+QUICK_AND_LONG = ("i", "hash(i, 1000000007)", "--name", "quick", "--name", "long")
 # The long one has to last until it is interrupted; the quick one is checked for every thread.
 SIZE = "256MiB" if harness.IS_SANITIZED else "2GiB"
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGXCPU,
@@ -102,7 +101,7 @@ class Interrupt(Case):
     def test_ends_the_wait_for_an_input_of_any_kind(self):
         waiting = (("offset", "--machine", "./pipe"), ("occupancy", "--machine", "./pipe"),
                    ("offset", "--budget-file", "pipe"), ("check", "r.json", "--budget-file", "pipe"),
-                   ("formula", "--file", "pipe"), ("warps", "pipe"), ("explain", "warps", "pipe"),
+                   ("warps", "pipe"), ("explain", "warps", "pipe"),
                    ("report", "pipe"), ("check", "pipe", "--budget", "load_sectors > 0"),
                    ("compare", "pipe", "r.json"), ("merge", "pipe"), ("patterns",))
         for has_writer in (False, True):
@@ -134,21 +133,10 @@ class Interrupt(Case):
         self.assertEqual(json.loads(out)["status"], "interrupted")
         self.assertEqual(json.loads(out)["points"], [])
 
-    def test_ends_thousands_of_rounds_of_a_pasted_loop(self):
-        for text in ("for (int k = 0; k < 1000; ++k) s += a[hash(i*1000 + k, 1000000007)];",
-                     "for (int k = 0; k < 2000; ++k) s += a[i*2000 + k] * b[k*977 + i*i%1000003];"):
-            process = start("formula", text, "--size", "64MiB", "--backend", "model")
-            wait_until(lambda: catches(process, signal.SIGTERM))
-            process.send_signal(signal.SIGTERM)
-            _, err = self.end(process)
-            self.assertEqual(process.returncode, TERMINATED, err)
-
     def end_between_points(self, folder, *options):
         """Ends a run that writes x.json between its first and its second point."""
-        process = start("formula", "--file", "-", "--jsonl", "-o", "x.json", "--size", SIZE,
+        process = start("formula", *QUICK_AND_LONG, "--jsonl", "-o", "x.json", "--size", SIZE,
                         "--backend", "model", *options, cwd=folder)
-        process.stdin.write(QUICK_AND_LONG)
-        process.stdin.close()
         process.stdout.readline()  # the quick point
         process.send_signal(signal.SIGINT)
         _, err = self.end(process)

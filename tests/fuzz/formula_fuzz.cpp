@@ -65,6 +65,8 @@ void claim_element(const UserFormula& formula, std::uint64_t thread, std::uint64
 void claim_plain(const UserFormula& formula, std::uint64_t thread, std::uint64_t element) {
     const ParsedFormula& parsed = formula.formula();
     const FormulaAccess& access = formula.access();
+    // Conditions of && and ?:, or of a whole statement, stand outside the access's text.
+    if (access.condition && access.condition_end != access.end) return;
     const Scope& scope = formula.scope();
     const auto number = [](std::uint64_t value) { return static_cast<std::int64_t>(value); };
     fuzz::PlainFormula::Values values{{"i", number(thread)}, {"n", number(scope.threads)}};

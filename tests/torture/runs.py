@@ -16,8 +16,6 @@ import harness  # pylint: disable=wrong-import-position
 LANES = " ".join(str(4 * lane) for lane in range(32))
 INPUTS = {
     "w.txt": "".join(f"w{k} {op} 4 {LANES}\n" for k, op in enumerate(("load", "store", "shared_load"))),
-    "f.json": '{"formula": [{"name": "one", "expr": "i*k", "vars": {"k": "1..3"}},\n'
-              '{"name": "two", "expr": "load: a[i^3]; store: b[i]"}]}\n',
 }
 OLD = b"old\n"
 ALWAYS = ("--backend", "model", "--threads", "2")
@@ -39,8 +37,8 @@ class Command:
 def commands():
     return [Command("offset", "offset", "--range", "0..3", "--json", "-o", "x.json"),
             Command("warps", "warps", "w.txt", "--jsonl", "-o", "x.json", "-o", "x.csv"),
-            Command("formula", "formula", "--file", "f.json", "--json", "-o", "a.json", "-o",
-                    "b.csv", "-o", "c.jsonl")]
+            Command("formula", "formula", "i*k", "load: a[i^k]; store: b[i]", "--name", "one", "--name", "two",
+                    "--var", "k=1..3", "--json", "-o", "a.json", "-o", "b.csv", "-o", "c.jsonl")]
 
 
 # What the library in a program writes where there is a GPU, and a program that hands it over.

@@ -134,6 +134,67 @@ TEST(FormulaLanguage, names_parts_that_stand_for_their_expression) {
     EXPECT_EQ(value_in("s = 2; t = s + 1; t * t"), 9);
 }
 
+// "load a if i < 4; store c": kinds, arrays and conditions.
+std::string accesses_of(const std::string& text, const FormulaContext& context = {}) {
+    const ParsedFormula formula = read_formula(text, context);
+    std::string accesses;
+    for (const FormulaAccess& access : formula.accesses) {
+        if (!accesses.empty()) accesses += "; ";
+        accesses += access.kind ? std::string(name_of(*access.kind)) : "?";
+        accesses += " " + access.array;
+        if (access.condition)
+            accesses += " if " + std::string(formula.text_of(formula.nodes[*access.condition]));
+    }
+    return accesses;
+}
+
+TEST(FormulaLanguage, an_assignment_makes_the_accesses_of_its_expression) {
+    EXPECT_EQ(accesses_of("c[i] = a[2*i] + b[i];"), "load a; load b; store c");
+    EXPECT_EQ(accesses_of("s += a[i]"), "load a");
+    EXPECT_EQ(accesses_of("a[i] += 2.0f * b[i]"), "load a; load b; store a");
+    EXPECT_EQ(accesses_of("h[i]++"), "load h; store h");
+    EXPECT_EQ(accesses_of("y[i] = alpha * x[i] + beta"), "load x; store y");
+    // What a thread has loaded it has, until something is stored.
+    EXPECT_EQ(accesses_of("c[i] = a[i] * a[i]; d[i] = a[i]"), "load a; store c; load a; store d");
+    EXPECT_EQ(accesses_of("c[i] = a[i]; d[i] = c[i]"), "load a; store c; store d");
+    EXPECT_EQ(accesses_of("v = a[i]; b[i] = v; c[i] = v"), "load a; store b; store c");
+}
+
+TEST(FormulaLanguage, a_condition_at_the_end_guards_all_accesses_of_its_statement) {
+    EXPECT_EQ(accesses_of("c[i] = a[i] + b[i] if i < 9; d[i] = 1"),
+              "load a if i < 9; load b if i < 9; store c if i < 9; store d");
+    EXPECT_EQ(accesses_of("s += i < 4 ? a[i] : b[i] if lane"), "load a if i < 4; load b if i < 4");
+    EXPECT_EQ(accesses_of("i < 4 && a[i]"), "load a if i < 4");
+    FormulaContext context;
+    context.arrays = {read_declared_array("flag=i32[64]=iota")};
+    // The condition is loaded before what it guards.
+    EXPECT_EQ(accesses_of("c[i] = 1 if flag[i] < 5", context), "load flag; store c if flag[i] < 5");
+}
+
+TEST(FormulaLanguage, flattens_the_indices_of_declared_arrays) {
+    FormulaContext context;
+    context.arrays = {read_declared_array("t=f32[4][5][6]")};
+    const ParsedFormula formula = read_formula("t[tid][i][3]", context);
+    Scope scope;
+    scope.threads = 64;
+    scope.block = 4;
+    // Thread 6 is thread 2 of its block: (2*5 + 6)*6 + 3.
+    EXPECT_EQ(evaluate_thread(formula.nodes, formula.accesses.front().index, scope, 6).value,
+              (2 * 5 + 6) * 6 + 3);
+    EXPECT_THROW(read_formula("t[tid][i]", context), UsageError);
+}
+
+TEST(FormulaLanguage, computes_in_the_types_of_c) {
+    EXPECT_EQ(value_in("4294967295u + 2"), 1);  // 32 unsigned bits wrap around
+    EXPECT_EQ(value_in("4294967295u + 2ull"), 4294967297);
+    EXPECT_EQ(value_in("(unsigned)-1 >> 4"), 0x0FFFFFFF);
+    EXPECT_EQ(value_in("static_cast<size_t>(4294967295u) + 2"), 4294967297);
+    EXPECT_EQ(value_in("(unsigned char)(300) + size_t(1)"), 45);
+    EXPECT_EQ(value_in("(signed char)200"), 200 - 256);
+    EXPECT_EQ(value_in("sizeof(float4) + sizeof(unsigned long long) + sizeof(half)"), 26);
+    EXPECT_EQ(value_in("std::min(7, clamp(k, 4, 9)) + warpSize"), 4 + 32);
+}
+
 TEST(FormulaLanguage, keeps_subtrees_in_one_piece_children_first) {
     const ParsedFormula formula =
         parse_formula("row = i / 64; a[row*pitch + min(row, 3, k)] if row ? lane : 7", parameters);
@@ -187,7 +248,7 @@ const Wrong wrong_formulas[] = {
     {"0x + i", 2, "expected digits", "0x1F"},
     {"0b102", 4, "not an integer", "0 and 1"},
     {"i + 99999999999999999999", 4, "does not fit 64 signed bits", "9223372036854775807"},
-    {"s += a[i] if i < 4", 10, "stands before it", "if (tid < 49) s += a[tid]"},
+    {"p = i if i < 4; a[p]", 6, "switches accesses off", "i < 32 ? i : 0"},
     {"a[i", 3, "expected ']' for the '[' in column 2", "a[i]"},
     {"a[i]]", 4, "no opening sign", "remove"},
     {"(i + 1", 6, "expected ')' for the '(' in column 1", "its ')'"},
@@ -203,10 +264,11 @@ const Wrong wrong_formulas[] = {
     {"mim(i, 2)", 0, "unknown function 'mim'", "did you mean 'min'?"},
     {"sqrt(i)", 0, "unknown function 'sqrt'", "only whole numbers"},
     {"log2(i)", 0, "unknown function 'log2'", "min, max, abs and hash"},
+    {"s += log2(i)", 5, "unknown function 'log2'", "min, max, abs and hash"},
     {"min(i)", 5, "too few arguments for 'min'", "min(a, b)"},
     {"abs(i, 2)", 5, "too many arguments for 'abs'", "abs(a)"},
     {"abs i", 0, "unknown name 'abs'", "abs(a)"},
-    {"a[i][k]", 4, "one index", "float a[1024][1024];"},
+    {"a[i][k]", 4, "no further index", "--array a=f32[1024][1024]"},
     {"a[k*2 + i", 9, "expected ']'", "a[k*2 + i]"},
     // A size, and not the number of all threads.
     {"A[tid*N + 1]", 6, "unknown name 'N'", "--var N=1024"},
@@ -240,26 +302,31 @@ const Wrong wrong_formulas[] = {
     {"a[i] if i < 3 if i > 2", 14, "one condition", "join two with &&"},
     {"load: a[i] store: b[i]", 11, "expected ';', found 'store'", "separated by ;"},
     {"a[i] b[i]", 5, "expected ';', found 'b'", "separated by ;"},
-    {"&a[i]", 0, "a pointer is no index", "write the access"},
-    {"*i", 0, "found '*'", "an index looks like"},
-    {"*p++", 2, "found '++'", "*(ptr + k)"},
+    {"&a[i]", 0, "'&' is C", "coalprof kernel --code"},
+    {"*i", 0, "'*' is C", "coalprof kernel --code"},
+    {"*p++", 0, "'*' is C", "coalprof kernel --code"},
     {"load: a[i] + 1", 6, "one access", "write only the index"},
-    {"a[i++]", 3, "found '++'", "statement of its own"},
-    {"--3", 0, "found '--'", "i += 1"},
+    {"a[i++]", 3, "found '++'", "write i + 1"},
+    {"i++; a[i]", 1, "found '++'", "write i + 1"},
+    {"--3", 0, "found '--'", "write i + 1"},
     {"lane < 27; b[i]", 0, "is a condition, and no index", "b[i] if lane < 27"},
-    {"while (a[i]) b[i]", 7, "how many rounds", "--array"},
-    {"if (a[i]) b[i]", 4, "which threads fulfil", "--array"},
-    {"f(&a[i])", 0, "what 'f' does with memory", "coalprof kernel"},
-    {"goto x; a[i]", 0, "'goto' is not understood", "coalprof kernel"},
-    {"break; a[i]", 0, "stands in no loop", "remove"},
-    {"{ a[i]", 6, "expected '}'", "needs its '}'"},
+    {"a[i] > 0 && b[i]", 0, "which threads fulfil", "--array"},
+    {"f(&a[i])", 2, "'&' is C", "coalprof kernel --code"},
     {"a[i] /* x", 5, "has no end", "*/"},
-    {"tex1Dfetch(t, i)", 0, "textures", "--path tex"},
-    {"p->x", 3, "which structure has 'x'", "i*3 + 1"},
+    {"p->x", 1, "'->' is C", "coalprof kernel --code"},
     {"p.x[i]", 0, "'p.x' cannot be an array", "i*3 + 1"},
-    {"p[i].x", 5, "which structure has 'x'", "--struct"},
+    {"p[i].x", 4, "'.' is C", "coalprof kernel --code"},
+    {"if (i < 3) a[i]", 0, "'if' is C", "coalprof kernel --code"},
+    {"for (;;) a[i]", 0, "'for' is C", "coalprof kernel --code"},
+    {"int k2 = 3; a[k2]", 0, "'int' is C", "coalprof kernel --code"},
+    {"float4* p = a; p[i]", 0, "'float4' is C", "coalprof kernel --code"},
+    {"((float4*)a)[i]", 8, "'*' is C", "coalprof kernel --code"},
+    {"reinterpret_cast<int*>(a)[i]", 0, "'reinterpret_cast' is C", "coalprof kernel --code"},
+    {"#define N 3", 0, "unexpected '#'", "coalprof kernel --code"},
+    {"{ a[i]", 0, "'{' is C", "coalprof kernel --code"},
+    {"__syncthreads()", 0, "unknown function", "coalprof kernel --code"},
     {"a(i)", 0, "unknown function 'a'", "an array is written a[index]"},
-    {"a{i}", 1, "found '{'", "[ ]"},
+    {"a{i}", 1, "'{' is C", "coalprof kernel --code"},
     {"pow(2, i)", 0, "unknown function 'pow'", "1 << k"},
     {"floor(i/2)", 0, "unknown function 'floor'", "/ already divides"},
     {"1e3 * i", 1, "'1e3' is not an integer", "0x1F"},

@@ -1,4 +1,4 @@
-// Formulas as sweeps: points of a grid, sets of saved formulas, and what is refused.
+// Formulas as sweeps: points of a grid, sets of formulas, and what is refused.
 #include "core/sweep/formula_sweep.h"
 
 #include <fmt/core.h>
@@ -7,7 +7,6 @@
 
 #include <string>
 
-#include "core/formula/formula_file.h"
 #include "core/sweep/all_points.h"
 #include "core/text/error.h"
 #include "core/text/refusal.h"
@@ -113,10 +112,9 @@ TEST(FormulaSet, tells_settings_once_where_all_formulas_share_them_else_at_each_
                                                   Pair("op", Value{std::string("store")}),
                                                   Pair("type", Value{std::string("f64")})));
     EXPECT_THAT(
-        values_of(describe_sweep(set, "set.json")),
+        values_of(describe_sweep(set)),
         ElementsAre(
             Pair("pattern", Value{std::string("formula")}),
-            Pair("file", Value{std::string("set.json")}),
             Pair("size_bytes", Value{std::int64_t{4096}}), Pair("block", Value{std::int64_t{256}}),
             Pair("per_thread", Value{std::int64_t{1}}), Pair("block_z", Value{std::int64_t{1}}),
             Pair("dscm", Value{std::string("wb")}), Pair("carveout", Value{std::string("driver")}),
@@ -138,19 +136,6 @@ TEST(FormulaSet, of_one_list_of_parameters_each_formula_keeps_those_that_occur_i
     EXPECT_EQ(sweep.parameters[0].name, "b");
     EXPECT_THAT(sweep.parameters[0].values, ElementsAre(3, 4));
     EXPECT_THAT(occurs, ElementsAre(false, true, false));
-}
-
-// A thread that fails is found long after the file was read.
-TEST(FormulaSet, points_into_the_file_where_a_thread_fails) {
-    const std::string text =
-        "{\"formula\": [{\"name\": \"x\",\n\"expr\": \"row = i / 64; \\t a[row - 5]\"}]}";
-    FormulaSweep sweep = named("x", "");
-    const SavedFormula saved = parse_formula_file(text, "set.json").front();
-    sweep.text = saved.expr;
-    sweep.place = saved.expr_place;
-    // The text begins in column 10 of line 2; the index stands behind 14 characters, \t (two bytes
-    // of the file, one of the text), a blank and "a[".
-    EXPECT_THAT(refusal_of(sweep), HasSubstr("set.json:2:29: formula: the index 'row - 5'"));
 }
 
 }  // namespace
