@@ -23,7 +23,7 @@ const DeclaredArray* FormulaReader::find_array(std::string_view name) const {
 
 // array[index]; of several dimensions the rows come first: (y*height + x)*width + z.
 ReadValue FormulaReader::element(const ReadValue& array, ReadValue index, std::size_t at) {
-    if (!array.is(Kind::array) || !reason_against_name(array.array).empty()) {
+    if (!array.is(Kind::rows) || !reason_against_name(array.array).empty()) {
         const std::string name = shown(text_of(array.span));
         const std::string reason = reason_against_name(name);
         throw error(array.span.begin, fmt::format("'{}' cannot be an array", name),

@@ -302,7 +302,7 @@ ReadValue FormulaReader::value_of_name(const Token& name) {
         return number(NodeKind::parameter, k);
     }
     ReadValue array;
-    array.kind = Kind::array;
+    array.kind = Kind::rows;
     array.array = name.text;
     array.span = span;
     if (find_array(name.text) != nullptr) {

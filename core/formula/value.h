@@ -21,7 +21,7 @@ struct ReadValue {
     enum class Kind : std::uint8_t {
         number,   // tree
         data,     // unknown: an element of an array, a fraction
-        array,    // a name that may be one, or the rows of one
+        rows,     // a name that may be one, or the rows of one
         element,  // of `array`, not loaded yet
     };
     Kind kind = Kind::data;

@@ -167,6 +167,7 @@ std::string hint_for_function(std::string_view name, std::size_t arguments) {
     for (const OperatorInfo& candidate : operator_table)
         if (!candidate.usage.empty()) known.push_back(candidate.name);
     if (name.starts_with("__") || name.starts_with("atomic")) return c_hint;
+    const std::string array(is_name(name) ? name : "a");
     return did_you_mean(
         name, known,
         arguments > 1

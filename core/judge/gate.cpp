@@ -7,12 +7,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
-#include <sstream>
 #include <system_error>
 
-#include "core/text/byte_source.h"
 #include "core/text/error.h"
-#include "core/write/json_text.h"
 #include "core/write/number_text.h"
 #include "core/write/table_style.h"
 
