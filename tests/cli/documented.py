@@ -116,9 +116,9 @@ def rewrite(path):
 def arguments_of(saved):
     """The command line of a formula of docs/formulas.json or docs/examples/from-code.json."""
     options = [saved["expr"]]
-    for name in ("op", "type", "size", "grid", "block"):
+    for name in ("op", "type", "size", "grid", "block", "per_thread"):
         if name in saved:
-            options += [f"--{name}", saved[name]]
+            options += [f"--{name.replace('_', '-')}", str(saved[name])]
     for name, values in saved.get("vars", {}).items():
         options += ["--var", f"{name}={values}"]
     return options

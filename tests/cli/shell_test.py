@@ -106,7 +106,7 @@ class Settings(Case):
         self.assertEqual(self.machine("-m", "v100", COALPROF_MACHINE="c2050"), "v100")
 
     def test_what_is_typed_stands_instead_of_an_alternative(self):
-        self.set_project('file = "set.json"\nsize = "1MiB"\n')
+        self.set_project('size = "1MiB"\n')
         ran = self.check(self.run_here("formula", "i", "--grid", "64", "--json"), harness.DONE)
         self.assertEqual(ran.json["points"][0]["predicted"]["load_requests"], 64 * 8)
 

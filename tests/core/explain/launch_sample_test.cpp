@@ -10,7 +10,7 @@ namespace {
 
 FormulaSweep eight_warps(std::string text) {
     FormulaSweep sweep{
-        .name = {}, .text = std::move(text), .place = {}, .parameters = {}, .settings = {}};
+        .name = {}, .text = std::move(text), .parameters = {}, .settings = {}};
     sweep.settings.launch.type = ElementType::u32;
     sweep.settings.launch.shape.size_bytes = 1024;
     sweep.settings.machines = {find_machine("h200")};
