@@ -125,8 +125,8 @@ class BudgetJudge : public ResultSink {
     std::set<std::string> failed_kernels_;
     std::vector<std::set<std::string_view>> nouns_;   // by budget: what was judged
     std::vector<std::map<std::string, bool>> lines_;  // by budget and kernel: one is broken
-    std::map<std::string, GatePlace> places_;  // of lines, by the names of their points
-    std::vector<LineFinding> causes_;          // of the result
+    std::map<std::string, GatePlace> places_;         // of lines, by the names of their points
+    std::vector<LineFinding> causes_;                 // of the result
     GateReport report_;
 };
 

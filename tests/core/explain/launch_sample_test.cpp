@@ -9,8 +9,7 @@ namespace coalprof {
 namespace {
 
 FormulaSweep eight_warps(std::string text) {
-    FormulaSweep sweep{
-        .name = {}, .text = std::move(text), .parameters = {}, .settings = {}};
+    FormulaSweep sweep{.name = {}, .text = std::move(text), .parameters = {}, .settings = {}};
     sweep.settings.launch.type = ElementType::u32;
     sweep.settings.launch.shape.size_bytes = 1024;
     sweep.settings.machines = {find_machine("h200")};
