@@ -1,7 +1,6 @@
 #include "cli/build_text.h"
 
 #include <fmt/format.h>
-#include <toml++/impl/version.h>
 
 #include <CLI/Version.hpp>
 
@@ -37,11 +36,10 @@ std::string build_text() {
         "commit    {}\n"
         "compiler  {}\n"
         "cuda      {}\n"
-        "libraries fmt {}.{}.{}, CLI11 {}, nlohmann/json {}, toml++ {}.{}.{}, utf8proc {}\n",
+        "libraries fmt {}.{}.{}, CLI11 {}, nlohmann/json {}, utf8proc {}\n",
         COALPROF_VERSION, commit.empty() ? "not known: built outside a git checkout" : commit,
         compiler_text(), cuda_text(), FMT_VERSION / 10000, FMT_VERSION / 100 % 100,
-        FMT_VERSION % 100, CLI11_VERSION, version_of_json_library(), TOML_LIB_MAJOR, TOML_LIB_MINOR,
-        TOML_LIB_PATCH, version_of_utf8_library());
+        FMT_VERSION % 100, CLI11_VERSION, version_of_json_library(), version_of_utf8_library());
 }
 
 }  // namespace coalprof

@@ -1,4 +1,5 @@
 #include "cli/invocation.h"
+#include "cli/output_options.h"
 
 namespace coalprof {
 
@@ -37,6 +38,10 @@ void describe_command_line(CLI::App& app, Invocation& invocation) {
     add_list_commands(app, invocation);
     add_device_commands(app, invocation);
     add_shell_commands(app, invocation);
+    for (CLI::App* command : app.get_subcommands({}))
+        for (const char* option : {"--output", "--addresses"})
+            if (CLI::Option* file = command->get_option_no_throw(option))
+                file->transform(expanded_name);
 }
 
 }  // namespace coalprof

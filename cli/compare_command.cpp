@@ -79,11 +79,14 @@ void add_compare_command(CLI::App& app, Invocation& invocation) {
         ->required();
     sub->add_option("NEW", command->newer, "Another result of the same sweep")->required();
     add_value(*sub, "--across", command->across,
-              "Settings that may differ: machine, device, type, pattern, ...; a list, or all", "L");
-    add_value(*sub, "--max-slowdown", command->max_slowdown,
-              "A time is worse if it grew by more than this and the quartiles of its "
-              "repetitions do not overlap (default 5%)",
-              "P");
+              "Compare although these settings differ: machine, device, type, pattern, ...; a "
+              "list, or all",
+              "L");
+    add_value(
+        *sub, "--max-slowdown", command->max_slowdown,
+        "Tolerated slowdown; smaller differences, and those within the spread of repetitions, "
+        "do not count (default 5%)",
+        "P");
     add_value(*sub, "--tolerance", command->tolerance,
               "Estimates, and counters that differ from run to run, are the same within "
               "this share (default 5%)",

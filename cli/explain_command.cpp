@@ -173,11 +173,14 @@ DrawnWarps explain_kernel(const CLI::App& app, ExplainCommand command, const Mac
             "explain kernel: there is no file",
             "for example coalprof explain kernel FILE --line 42 --grid 64 --block 256");
     command.kernel.file = command.formula.text;
-    const std::string grid = command.sweep.text_of("grid");
+    std::vector<std::string> grids, blocks;
+    if (app.count("--grid") > 0) grids.push_back(command.sweep.text_of("grid"));
+    if (app.count("--block") > 0) blocks.push_back(command.sweep.text_of("block"));
+    command.kernel.take_launches(grids, blocks);
+    const std::string grid = joined(grids, ",");
     const std::string bytes = read_ptx_source(command.kernel.file);
-    const std::string block =
-        block_of_launch(command.kernel, bytes, machine, command.kernel_name, grid,
-                        app.count("--block") > 0 ? command.sweep.text_of("block") : std::string());
+    const std::string block = block_of_launch(command.kernel, bytes, machine, command.kernel_name,
+                                              grid, joined(blocks, ","));
     const std::vector<KernelChoice> choices = choices_of(kernel_axes(command.kernel, grid, block));
     if (choices.size() != 1)
         throw UsageError("explain kernel: one warp is drawn, so one launch is needed",
@@ -259,6 +262,14 @@ ExitCode run_explain(const CLI::App& app, const ExplainCommand& command,
     const std::vector<OutputTarget> targets = command.output.targets();
     for (const OutputTarget& target : targets) refuse_format(*target.format);
     TextOutputs outputs(targets, command.output);
+    if (!command.kernel_name.empty() && command.pattern != kernel_word)
+        throw UsageError(
+            fmt::format("explain {}: one warp is drawn, and there is a second argument, '{}'",
+                        shown(command.pattern), shown(command.kernel_name)),
+            command.pattern == formula_word
+                ? "draw one after the other; side by side they are counted by "
+                  "`coalprof formula 'A' 'B'`"
+                : "leave it out");
     const bool of_kernel = command.pattern == kernel_word;
     StatusLine counting(
         wants_progress(command.output),
@@ -344,7 +355,7 @@ void add_explain_command(CLI::App& app, Invocation& invocation) {
     command->sweep.add_shape_to(*sub, nullptr, OptionValues::one);
     sub->get_option("--size")->description(
         "Useful data in bytes: 4MiB, 65536 (default: the "
-        "pattern's own; of a formula 4MiB)");
+        "pattern's own; of a formula 64MiB)");
     command->sweep.add_pattern_options_to(*sub, "--variant --order --seed --member --pitch --tile");
     // A drawing shows one value of each option that takes a list.
     constexpr std::string_view list_mark = ",...";

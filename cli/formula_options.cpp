@@ -55,6 +55,8 @@ FormulaSweep sweep_of(const FormulaOptions& formula, const SweepOptions& options
     sweep.parameters = formula.parameters();
     formula.declare(sweep);
     sweep.settings = options.settings();
+    if (options.text_of("size_bytes").empty() && options.text_of("grid").empty())
+        follow_arrays(sweep);
     return sweep;
 }
 

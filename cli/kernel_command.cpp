@@ -92,17 +92,6 @@ std::string value_of(const std::vector<std::string>& values, std::size_t kernel,
     return values[kernel];
 }
 
-// Items of a comma-separated list, with equal ones.
-std::vector<std::string> list_items(const std::string& text) {
-    std::vector<std::string> items(1);
-    for (const char c : text)
-        if (c == ',')
-            items.emplace_back();
-        else
-            items.back() += c;
-    return items;
-}
-
 // A list of one value for each kernel is no sweep.
 std::vector<std::string> each_its_own(const std::vector<std::string>& values, std::size_t kernels) {
     if (kernels < 2 || values.size() != 1) return values;
@@ -251,10 +240,37 @@ class KernelRun {
     static bool takes(const KernelFile::Kernel& kernel, const std::string& typed) {
         return takes_argument(kernel.code, kernel.parameter_names, typed);
     }
+    // What `coalprof explain` takes to draw a line of this launch.
+    std::string words_to_draw(const KernelChoice& choice, const Point& line) const {
+        const KernelOptions& typed = command_.kernel;
+        std::vector<std::string> words{"kernel", typed.file};
+        words.insert(words.end(), command_.names.begin(), command_.names.end());
+        const auto add = [&](const char* option, const std::vector<std::string>& values) {
+            for (const std::string& one : values) words.insert(words.end(), {option, one});
+        };
+        for (const char* key : {"line", "op", "array"})
+            if (const Value* value = find_value(line.parameters, key))
+                add(fmt::format("--{}", key).c_str(), {text_of(*value)});
+        add("--grid", {text_of(choice.grid)});
+        add("--block", {text_of(choice.block)});
+        add("--arg", choice.arguments);
+        if (choice.shared_bytes > 0) add("--shared", {std::to_string(choice.shared_bytes)});
+        if (command_.machine != KernelCommand().machine) add("--machine", {command_.machine});
+        add("-I", typed.includes);
+        add("-D", typed.defines);
+        add("--nvcc-args", typed.nvcc_args);
+        return shell_words(words);
+    }
     void predict(KernelFile::Kernel& kernel, const KernelChoice& choice, const Machine& machine) {
         KernelResult result =
             predict_choice(kernel.code, kernel.parameter_names, choice, machine, options_);
         const std::string costliest = costliest_line(result);
+        for (LineFinding& one : result.findings) {
+            const auto line = std::ranges::find(result.points, one.point, &Point::name);
+            const bool is_drawn = !one.like.empty() && command_.kernel.file != "-";
+            one.like = is_drawn && line != result.points.end() ? words_to_draw(choice, *line)
+                                                               : std::string();
+        }
         if (!is_one_) result = as_one_point(std::move(result), choice.swept);
         costliest_[result.points.front().name] = costliest;
         progress_.launch([&] {
@@ -327,7 +343,8 @@ ExitCode run_within(LimitsHeld& limits, const KernelCommand& command,
     return budgeted.judged(has_answer ? exit_code_of(tail.status) : ExitCode::environment);
 }
 
-ExitCode run_kernel_command(const KernelCommand& command, const Invocation& invocation) {
+ExitCode run_kernel_command(KernelCommand& command, const Invocation& invocation) {
+    command.kernel.take_launches(command.grids, command.blocks);
     ExitCode code = ExitCode::done;
     const WorkLimits limits =
         command.all ? command.kernel.limits.limits(0) : command.kernel.limits.limits();

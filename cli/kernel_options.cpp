@@ -56,6 +56,12 @@ std::vector<NameTest> tests_for(const std::string& name) {
     return tests;
 }
 
+std::string list_of_names(const std::vector<std::string>& symbols) {
+    NameList names(12);
+    for (const std::string& one : symbols) names.add(printable(long_kernel_name(one)));
+    return names.text();
+}
+
 // " a 'b<4>'": two of them, as a shell takes them.
 std::string names_to_compare(const std::vector<std::string>& symbols) {
     const auto differ = [&](const auto& name_of) {
@@ -75,12 +81,69 @@ void KernelOptions::add_to(CLI::App& command) {
         "array holds: =0, =iota, =random:SEED, =@file.npy, =@raw.bin; y=x: the same array. May "
         "be repeated",
         "NAME=VALUE");
+    add_repeated(command, "--launch", launches,
+                 "Grid, block and dynamic shared memory as in the source: '<<<4096, 256>>>'",
+                 "<<<G,B>>>");
     add_value(command, "--shared", shared, "Dynamic shared memory of a block", "BYTES");
     add_repeated(command, "--nvcc-args", nvcc_args, "More for nvcc, between commas: -O2,-std=c++20",
                  "LIST");
     add_repeated(command, "-I", includes, "A folder of headers, for nvcc", "FOLDER");
     add_repeated(command, "-D", defines, "A macro, for nvcc", "NAME[=VALUE]");
     limits.add_to(command);
+}
+
+std::optional<TypedLaunch> read_launch(const std::string& text) {
+    const std::size_t begin = text.find("<<<");
+    if (begin == text.npos) return std::nullopt;
+    const std::size_t end = text.find(">>>", begin);
+    std::vector<std::string> parts(1);
+    int depth = 0;
+    for (const char c : text.substr(begin + 3, end == text.npos ? end : end - begin - 3)) {
+        if (c == '(' || c == '{') ++depth;
+        if (c == ')' || c == '}') --depth;
+        if (c == ',' && depth == 0)
+            parts.emplace_back();
+        else if (c == ',')
+            parts.back() += 'x';
+        else if (c != ' ')
+            parts.back() += c;
+    }
+    for (std::string& part : parts)  // dim3(32x8), {32x8}
+        if (part.ends_with(')') || part.ends_with('}'))
+            part = part.substr(part.find_first_of("({") + 1), part.pop_back();
+    if (end == text.npos || parts.size() < 2 || depth != 0)
+        throw UsageError(fmt::format("--launch {}: it is no launch", shown(text)),
+                         "for example --launch '<<<4096, 256>>>' or '<<<dim3(64, 64), dim3(32, 8), "
+                         "1024>>>': grid, block and dynamic shared memory");
+    return TypedLaunch{parts[0], parts[1], parts.size() > 2 ? parts[2] : std::string()};
+}
+
+void KernelOptions::take_launches(std::vector<std::string>& grids,
+                                  std::vector<std::string>& blocks) {
+    if (std::erase_if(grids,
+                      [&](const std::string& one) {
+                          const bool is_launch = one.find("<<<") != one.npos;
+                          if (is_launch) launches.push_back(one);
+                          return is_launch;
+                      }) > 0 &&
+        !grids.empty())
+        throw UsageError("--grid: one is a whole launch, the other is none");
+    if (launches.empty()) return;
+    if (!grids.empty() || !blocks.empty())
+        throw UsageError("--launch: it says grid and block, and --grid or --block was given, too",
+                         "give one of the two");
+    for (const std::string& one : launches) {
+        const auto launch = read_launch(one);
+        if (!launch)
+            throw UsageError(fmt::format("--launch {}: it has no <<<", shown(one)),
+                             "for example --launch '<<<4096, 256>>>'");
+        grids.push_back(launch->grid);
+        blocks.push_back(launch->block);
+        if (launch->shared.empty()) continue;
+        if (shared != "0" && shared != launch->shared)
+            throw UsageError("--launch: shared memory is given twice, and differs");
+        shared = launch->shared;
+    }
 }
 
 KernelFile::KernelFile(const KernelOptions& options, std::string_view bytes, const Machine& machine)
@@ -90,18 +153,6 @@ KernelFile::KernelFile(const KernelOptions& options, std::string_view bytes, con
         modules_.push_back(read_module(text, options.file));
     for (PtxModule& module : modules_)
         for (auto& [number, file] : module.files) file = texts_.names.original(file);
-}
-
-std::string KernelFile::names() const {
-    constexpr std::size_t most_names = 12;
-    std::string text;
-    std::size_t count = 0;
-    for (const PtxModule& module : modules_)
-        for (const PtxFunction* one : module.kernels())
-            if (++count <= most_names)
-                text += fmt::format("{}{}", text.empty() ? "" : ", ",
-                                    printable(long_kernel_name(one->name)));
-    return count > most_names ? fmt::format("{}, and {} more", text, count - most_names) : text;
 }
 
 // The parameters' names, from the source that PTX with line numbers names.
@@ -123,6 +174,11 @@ std::string KernelFile::hint_for(const std::string& name) const {
         return "dimensions are one word: --grid 128x128 --block 32x8";
     if (name.find('=') != name.npos)
         return fmt::format("each argument has its own option: --arg {}", printable(name));
+    const std::vector<std::string> parts = list_items(name);
+    if (parts.size() > 1 && std::ranges::none_of(parts, [&](const std::string& one) {
+            return one.empty() || found_by(one).empty();
+        }))
+        return fmt::format("blanks stand between names: {}", printable(joined(parts, " ")));
     std::vector<std::string> names;
     for (const std::string& one : names_found_by({})) names.push_back(kernel_name(one));
     const std::vector<std::string_view> views(names.begin(), names.end());
@@ -163,12 +219,15 @@ KernelFile::Kernel KernelFile::kernel(const std::string& name) const {
     if (found.empty())
         throw UsageError(name.empty() ? fmt::format("{}: it holds no kernel", shown(options_.file))
                                       : fmt::format("{}: it holds no kernel '{}'; it holds {}",
-                                                    shown(options_.file), shown(name), names()),
+                                                    shown(options_.file), shown(name),
+                                                    list_of_names(names_found_by({}))),
                          hint_for(name));
     const auto [module, kernel] = found.front();
     if (const std::vector<std::string> several = names_found_by(name); several.size() > 1)
         throw UsageError(
-            fmt::format("{}: it holds several kernels: {}", shown(options_.file), names()),
+            fmt::format("{}: it holds several kernels{}: {}", shown(options_.file),
+                        name.empty() ? "" : fmt::format(" that '{}' names", shown(name)),
+                        list_of_names(several)),
             fmt::format("name one; or compare them by time: coalprof kernel {}{} --grid ...",
                         shown(options_.file), names_to_compare(several)));
     Kernel all{make_code(*module, *kernel), names_of(*module, *kernel)};
@@ -203,7 +262,10 @@ std::string block_of_launch(const KernelOptions& options, std::string_view bytes
     const Dimensions required = required_block(kernel.code);
     std::vector<MissingArgument> missing;
     if (grid.empty()) missing.push_back({"--grid", "--grid", "4096"});
-    if (block.empty() && required.count() == 0) missing.push_back({"--block", "--block", "256"});
+    const std::uint32_t most = kernel.code.most_threads;  // 0: no limit of its own
+    if (block.empty() && required.count() == 0)
+        missing.push_back(
+            {"--block", "--block", std::to_string(most == 0 ? 256 : std::min(most, 256u))});
     if (!missing.empty())
         require_nothing_missing(kernel.code,
                                 {.typed = options.arguments, .known_names = kernel.parameter_names},

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct KernelOptions {
     std::string file;
     std::vector<std::string> arguments;
     std::string shared = "0";
+    std::vector<std::string> launches;  // "<<<4096, 256>>>"
     std::vector<std::string> nvcc_args;
     std::vector<std::string> includes;
     std::vector<std::string> defines;
@@ -24,6 +26,9 @@ struct KernelOptions {
 
     // All but FILE.
     void add_to(CLI::App& command);
+    // Puts --launch, or a launch typed as a grid, into its parts. Throws UsageError where an option
+    // says the same.
+    void take_launches(std::vector<std::string>& grids, std::vector<std::string>& blocks);
 };
 
 // The kernels of the file that fit a machine.
@@ -49,7 +54,6 @@ class KernelFile {
  private:
     using Found = std::vector<std::pair<const PtxModule*, const PtxFunction*>>;
     Found found_by(const std::string& name) const;
-    std::string names() const;
     std::string hint_for(const std::string& name) const;
     std::vector<std::string> names_of(const PtxModule& module, const PtxFunction& kernel) const;
 
@@ -57,6 +61,16 @@ class KernelFile {
     PtxTexts texts_;
     std::vector<PtxModule> modules_;  // views in it point into the bytes
 };
+
+// What "<<<4096, dim3(32, 8), 1024>>>" says of a launch, as the options take it; a stream is
+// ignored.
+struct TypedLaunch {
+    std::string grid;    // "4096"
+    std::string block;   // "32x8"
+    std::string shared;  // "1024"; empty: none
+};
+// `text` may have a kernel's name before it. None where it has no <<<. Throws UsageError.
+std::optional<TypedLaunch> read_launch(const std::string& text);
 
 // The block as it was given, or the only one that the kernel was compiled for. Throws UsageError
 // where grid or block is not given: all that the kernel's launch lacks, with a command that has it.

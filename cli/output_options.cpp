@@ -158,6 +158,42 @@ bool wants_color(const std::string& choice) {
 
 }  // namespace
 
+std::string expanded_name(const std::string& name) {
+    const auto refuse = [&](const std::string& why) {
+        throw UsageError(
+            fmt::format("--output {}: {}", shown(name), why),
+            "names of outputs may have %q{VARIABLE}, %p (the process), %h (the host) and "
+            "%% (a percent sign)");
+    };
+    std::string text;
+    for (std::size_t at = 0; at < name.size(); ++at) {
+        if (name[at] != '%') {
+            text += name[at];
+            continue;
+        }
+        const char kind = ++at < name.size() ? name[at] : '\0';
+        const std::size_t end = name.find('}', at);
+        if (kind == '%') {
+            text += '%';
+        } else if (kind == 'p') {
+            text += std::to_string(::getpid());
+        } else if (kind == 'h') {
+            std::array<char, 256> host{};
+            ::gethostname(host.data(), host.size() - 1);
+            text += host.data();
+        } else if (kind == 'q' && name.substr(at).starts_with("q{") && end != name.npos) {
+            const std::string variable = name.substr(at + 2, end - at - 2);
+            const char* value = std::getenv(variable.c_str());
+            if (!value) refuse(fmt::format("the variable {} is not set", shown(variable)));
+            text += value;
+            at = end;
+        } else {
+            refuse("a percent sign stands before q{VARIABLE}, p, h or %");
+        }
+    }
+    return text;
+}
+
 void LookOptions::add_to(CLI::App& command) {
     const char* group = "Output";
     add_value(command, "--color", color, "auto, always or never (default auto; NO_COLOR counts)",

@@ -22,6 +22,10 @@ struct LookOptions {
     TableStyle style() const;
 };
 
+// The name of an output file with %q{VARIABLE}, %p (this process), %h (this host) and %% filled in,
+// as Nsight Systems and Nsight Compute do. Throws UsageError.
+std::string expanded_name(const std::string& name);
+
 // --columns, --all-rows, --sort and --best: which parts of a result are shown, and in which order.
 
 struct ViewOptions {

@@ -71,6 +71,9 @@ std::string hint_for_option(const CLI::App& command, std::string_view option) {
             if (option == fmt::format("--{}", known.name) &&
                 format->get_description().find(known.name) != std::string::npos)
                 return fmt::format("--format {}, or -o FILE.{}", known.name, known.name);
+    for (const char* word : {"--grid", "--block"})
+        if (option == std::string("-") + word[2] && has_option(command, word))
+            return fmt::format("write {}", word);
     if (option == "--per-thread" && command.get_name() == "kernel")
         return "how many elements a thread has is written in the kernel; --grid counts its blocks";
     if (!makes_or_reads_results(command)) return {};
@@ -251,6 +254,25 @@ void refuse_empty_values(CLI::App& app) {
     }
 }
 
+// --block 32,8 may be meant as 32x8.
+void note_meanings_of_block(const CLI::App& command) {
+    const CLI::Option* option = command.get_option_no_throw("--block");
+    const CLI::Option* quiet = command.get_option_no_throw("--quiet");
+    if (!option || option->results().size() != 1 || (quiet && quiet->count() > 0)) return;
+    constexpr std::uint64_t most_threads = 1024;
+    const std::vector<std::string> sizes = list_items(option->results().front());
+    std::uint64_t threads = 1;
+    for (const std::string& size : sizes) {
+        const ReadNumber number = read_integer(size);
+        if (size.empty() || number.length != size.size() || number.value > most_threads) return;
+        threads *= number.value;
+    }
+    if (sizes.size() < 2 || sizes.size() > 3 || threads == 0 || threads > most_threads) return;
+    print_err(fmt::format(
+        "coalprof: --block {} is a list of {} blocks; one block of {} threads is --block {}\n",
+        joined(sizes, ","), sizes.size(), threads, joined(sizes, "x")));
+}
+
 // CLI11 would say "1 required R missing".
 std::string sentence_of(const CLI::ParseError& error) {
     std::string sentence = error.what();
@@ -378,6 +400,7 @@ bool parse_command_line(CLI::App& app, const std::vector<std::string>& argv) {
             // CLI11 takes them in reverse order.
             std::vector<std::string>(words.rbegin(), words.rend()));
         refuse_empty_values(app);
+        note_meanings_of_block(chosen_command(app));
         return true;
     } catch (const CLI::CallForHelp&) {
         print_out(help_of(chosen_command(app)));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <span>
@@ -54,7 +55,9 @@ std::vector<std::string> texts_in_binary(std::string_view bytes, const CudaSourc
     throw UsageError(
         fmt::format("{}: it holds no PTX for compute capability {}.{} or older", shown(source.file),
                     source.architecture / 10, source.architecture % 10),
-        "build it with nvcc -arch=sm_90, which keeps PTX; -arch=native does not");
+        fmt::format("build it with nvcc -arch=sm_{}, which keeps PTX that newer GPUs run as well; "
+                    "-arch=native keeps none",
+                    source.architecture));
 #else
     static_cast<void>(bytes);
     throw UsageError(
@@ -62,6 +65,15 @@ std::vector<std::string> texts_in_binary(std::string_view bytes, const CudaSourc
                     shown(source.file)),
         "nvcc -ptx -lineinfo FILE.cu makes PTX");
 #endif
+}
+
+// Fortran's files end in .f, .f90, .F03, .cuf and the like.
+std::string hint_for_source(const std::string& file) {
+    std::string suffix = std::filesystem::path(file).extension().string();
+    std::ranges::transform(suffix, suffix.begin(), [](char c) { return c == 'F' ? 'f' : c; });
+    if (!suffix.starts_with(".f") && suffix != ".cuf") return {};
+    return "its accesses can be written as formulas: docs/from-code.md says how, under Fortran; "
+           "what nvfortran links is taken where it holds PTX";
 }
 
 }  // namespace
@@ -91,7 +103,8 @@ PtxTexts ptx_texts_of(const CudaSource& source) {
     if (bytes.find("__global__") == bytes.npos)
         throw UsageError(
             fmt::format("{}: it is neither PTX nor CUDA source with a __global__ function",
-                        shown(source.file)));
+                        shown(source.file)),
+            hint_for_source(source.file));
     CompiledCuda compiled = compile_cuda(source);
     all.made.push_back(std::move(compiled.ptx));
     all.names = std::move(compiled.names);

@@ -446,6 +446,12 @@ ExitCode run_run_command(RunCommand& command, Invocation& invocation) {
     // It could not be started, or returned that code itself.
     if ((code == 126 || code == 127) && runs.traces.first.empty())
         return static_cast<ExitCode>(code);
+    if (runs.traces.first.empty() && take_inventory().driver_version == 0)
+        throw Error(
+            fmt::format("there is no NVIDIA driver here, so nothing of {} could be counted. "
+                        "`coalprof kernel {}` predicts its kernels without a GPU",
+                        shown(command.program.front()), shown(shell_word(command.program.front()))),
+            ExitCode::environment);
     runs.kernels = summarize(runs.traces.first);
     const std::optional<DeviceFacts> facts = facts_of_gpu(runs.kernels);
     RunLines lines = run_further(command, library, runs, facts, code);

@@ -3,34 +3,52 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <toml++/toml.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <set>
+#include <sstream>
 #include <utility>
 
 #include "cli/parse.h"
 #include "cli/print.h"
+#include "core/machine/machine_file.h"
 #include "core/text/byte_source.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
 #include "core/text/files_in_use.h"
 #include "core/text/name_list.h"
+#include "core/text/utf8.h"
 
 namespace coalprof {
 namespace {
 
 // Options of a single run: in a file they would surprise its owner later.
-constexpr std::array<std::string_view, 5> never_set{"help", "version", "output", "resume", "shard"};
+constexpr std::string_view never_set = " help version output resume shard ";
+
+// What the file of a folder may choose: how results look and what is predicted. A folder may come
+// from anybody, so an option that names a program, its arguments or a file has no place here.
+constexpr std::string_view harmless =
+    " across all all-lines alloc at best block budget cache carveout color columns csv dlcm dscm "
+    "full grid json jsonl l2-fetch machine max-slowdown max-steps max-warps member no-progress op "
+    "order path per-thread pitch plain plot quiet range registers seed shared size sort threads "
+    "tile tolerance totals type var variant verbose warp ";
+
+enum class Trust : std::uint8_t { everything, what_is_harmless };
+
+// True where `name`, which has no blank, is one of these words.
+bool is_in(std::string_view words, std::string_view name) {
+    return words.find(fmt::format(" {} ", name)) != words.npos;
+}
 
 // An option by its long name; nullptr where the command has none that may be set.
 const CLI::Option* settable(const CLI::App& command, std::string_view name) {
-    if (std::find(never_set.begin(), never_set.end(), name) != never_set.end()) return nullptr;
+    if (is_in(never_set, name)) return nullptr;
     for (const CLI::Option* option : command.get_options()) {
         const auto& names = option->get_lnames();
         if (std::find(names.begin(), names.end(), name) != names.end()) return option;
@@ -44,11 +62,13 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 2> alternati
 
 // The words that would be typed; none for a flag that is off.
 std::vector<std::string> as_typed(const CLI::Option& option, const std::string& name,
-                                  const std::vector<std::string>& values) {
+                                  const std::vector<std::string>& values, const std::string& from) {
     if (option.get_expected_max() == 0) {
-        const bool is_on = values.empty() || values == std::vector<std::string>{"true"} ||
-                           values == std::vector<std::string>{"1"};
-        return is_on ? std::vector{"--" + name} : std::vector<std::string>{};
+        const std::string value = joined(values, ",");
+        if (value == "true" || value == "1") return {"--" + name};
+        if (value == "false" || value == "0") return {};
+        throw UsageError(
+            fmt::format("{}: {} is true or false, not '{}'", shown(from), name, shown(value)));
     }
     if (option.get_expected_max() <= 1) return {fmt::format("--{}={}", name, joined(values, ","))};
     std::vector<std::string> words;
@@ -72,23 +92,25 @@ struct Settings {
                 return;
         auto& here = found[name];
         here.clear();
-        for (std::string& word : as_typed(*option, name, values))
+        for (std::string& word : as_typed(*option, name, values, from))
             here.push_back({std::move(word), from});
     }
     [[noreturn]] static void refuse(const std::string& place, const std::string& name,
                                     const std::set<std::string>& known) {
         const std::vector<std::string_view> names(known.begin(), known.end());
         throw UsageError(fmt::format("{}: {}", place, unknown_word("setting", name, names)),
-                         "a file sets long options by name, for all commands or below [COMMAND]");
+                         "a file sets long options by name, for all commands or below [COMMAND]; a "
+                         "list begins on the line of its name");
     }
 
     // A file that the user named: of any kind and any owner.
     void read_named(const std::string& path) {
-        if (::access(path.c_str(), F_OK) == 0) read(*open_bytes(path), path);
+        if (::access(path.c_str(), F_OK) == 0) read(*open_bytes(path), path, Trust::everything);
     }
     // A file that was found; in a shared folder anybody can have put it there. One that is not
     // trusted changes nothing and does not end the command.
-    void read_found(const std::string& path, std::string (*why_not)(const struct stat&)) {
+    void read_found(const std::string& path, std::string (*why_not)(const struct stat&),
+                    Trust trust) {
         if (path.empty()) return;
         const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
         const int error = file < 0 ? errno : 0;
@@ -97,7 +119,7 @@ struct Settings {
         std::string why = text_of_errno(error);
         if (file >= 0) why = ::fstat(file, &facts) == 0 ? why_not(facts) : "it is gone";
         if (why.empty()) why = why_not_link(path);
-        if (why.empty()) return read(*bytes_of_descriptor(file, path), path);
+        if (why.empty()) return read(*bytes_of_descriptor(file, path), path, trust);
         if (file >= 0) ::close(file);
         if (!is_quiet()) print_err(fmt::format("coalprof: {} is not read: {}\n", shown(path), why));
     }
@@ -113,32 +135,43 @@ struct Settings {
         return std::ranges::any_of(
             words, [](const std::string& word) { return word == "-q" || word == "--quiet"; });
     }
-    void read(ByteSource& source, const std::string& path) {
-        constexpr std::size_t most_bytes = 1u << 20;
+    void read(ByteSource& source, const std::string& path, Trust trust) {
+        constexpr std::size_t most_bytes = 1u << 14;
         const auto text = read_whole(source, most_bytes);
         if (!text) throw UsageError(fmt::format("{}: it is too long for settings", shown(path)));
-        try {
-            take(toml::parse(*text), "", path);
-        } catch (const toml::parse_error& error) {
-            throw UsageError(fmt::format("{}: {}", place_of(error.source(), path),
-                                         printable(error.description())));
-        }
+        const bool is_text =
+            is_valid_utf8(*text) && std::ranges::none_of(*text, [](char c) {
+                return (c >= 0 && c < ' ' && c != '\t' && c != '\r' && c != '\n') || c == '\177';
+            });
+        if (!is_text)
+            throw UsageError(fmt::format("{}: this is no text, so no settings", shown(path)));
+        std::istringstream lines(*text);
+        // A separator that no line has: CLI11 needs memory that grows with the square of a name's
+        // depth.
+        for (const CLI::ConfigItem& item :
+             CLI::ConfigBase().parentSeparator('\n')->from_config(lines))
+            if (item.name != "--") take(item, path, trust);  // the end of a section
     }
-    void take(const toml::table& table, const std::string& section, const std::string& path) {
+    void take(const CLI::ConfigItem& item, const std::string& path, Trust trust) {
+        const std::string section = joined(item.parents, ".");
+        if (!section.empty() && !find_command(app, section))
+            throw UsageError(fmt::format("{}: [{}] is no command", shown(path), shown(section)));
+        if (item.name == "++") return;  // its begin
         const std::set<std::string> known = names_of(section);
-        for (const auto& [key, node] : table) {
-            const std::string name(key.str());
-            const std::string place = place_of(key.source(), path);
-            if (node.is_table() && section.empty()) {
-                if (!find_command(app, name))
-                    throw UsageError(fmt::format("{}: [{}] is no command", place, shown(name)));
-                take(*node.as_table(), name, path);
-                continue;
-            }
-            if (!known.contains(name)) refuse(place, name, known);
-            const std::vector<std::string> values = values_of(node, place);
-            if (section.empty() || section == command.get_name()) set(name, values, path);
-        }
+        if (!known.contains(item.name)) refuse(shown(path), item.name, known);
+        if (trust == Trust::what_is_harmless) require_harmless(item, path);
+        if (section.empty() || section == command.get_name()) set(item.name, item.inputs, path);
+    }
+    static void require_harmless(const CLI::ConfigItem& item, const std::string& path) {
+        const bool names_file =
+            item.name == "machine" &&
+            std::ranges::any_of(split_list(joined(item.inputs, ","), path), names_machine_file);
+        if (!names_file && is_in(harmless, item.name)) return;
+        throw UsageError(
+            fmt::format("{}: {} is not taken from the file of a folder{}", shown(path),
+                        shown(item.name), names_file ? ", where it names a file" : ""),
+            "type it, or set it in your own file: such files choose how results look and what is "
+            "predicted, never what is executed, read or written");
     }
     // The options that a file may set for a command; for all commands in the section without a
     // name.
@@ -152,27 +185,6 @@ struct Settings {
         }
         return known;
     }
-    // A value, or the items of a list, as typed.
-    static std::vector<std::string> values_of(const toml::node& node, const std::string& place) {
-        if (const toml::array* list = node.as_array()) {
-            std::vector<std::string> values;
-            for (const toml::node& item : *list) values.push_back(text_of(item, place));
-            return values;
-        }
-        return {text_of(node, place)};
-    }
-    static std::string text_of(const toml::node& node, const std::string& place) {
-        if (const auto* text = node.as_string()) return text->get();
-        if (const auto* number = node.as_integer()) return fmt::to_string(number->get());
-        if (const auto* number = node.as_floating_point()) return fmt::to_string(number->get());
-        if (const auto* flag = node.as_boolean()) return flag->get() ? "true" : "false";
-        throw UsageError(fmt::format(
-            "{}: a setting is a text, a number, true or false, or a list of them", place));
-    }
-    static std::string place_of(const toml::source_region& source, const std::string& path) {
-        return coalprof::text_of(path, FilePlace{source.begin.line, source.begin.column});
-    }
-
     void read_variables() {
         for (const CLI::Option* option : command.get_options())
             for (const std::string& name : option->get_lnames()) {
@@ -231,11 +243,15 @@ std::vector<Setting> settings_for(const CLI::App& app, const std::vector<std::st
     const CLI::App* chosen = find_command(app, words.front());
     if (!chosen) return {};
     Settings settings{app, *chosen, words, {}};
-    if (const char* named = std::getenv("COALPROF_CONFIG"))
+    const std::string of_folder = ".coalprof.toml";
+    const char* named = std::getenv("COALPROF_CONFIG");
+    std::error_code no_such_file;
+    if (named)
         settings.read_named(named);
     else
-        settings.read_found(users_file(), why_not_users);
-    settings.read_found(".coalprof.toml", why_not_projects);
+        settings.read_found(users_file(), why_not_users, Trust::everything);
+    if (!named || !std::filesystem::equivalent(named, of_folder, no_such_file))
+        settings.read_found(of_folder, why_not_projects, Trust::what_is_harmless);
     settings.read_variables();
     std::vector<Setting> all;
     for (const auto& [name, list] : settings.found) all.insert(all.end(), list.begin(), list.end());

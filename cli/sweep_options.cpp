@@ -120,10 +120,10 @@ void MachineOptions::add_to(CLI::App& command) {
     option("--device", device,
            "CUDA device index (default 0); several GPUs share a sweep by --shard and merge", "N");
     option("--counters", counters,
-           "What is measured. basic: requests, sectors, L1 hits, L2 and DRAM traffic; memory: "
-           "also lines, tag wavefronts, distinct bytes; all: whatever the GPU "
-           "counts; none: time only; or keys: a,b,c, which are then the only ones shown (default "
-           "basic). Predictions are shown with each",
+           "What is measured. basic (default): requests, sectors, L1 hits, L2 and DRAM traffic. "
+           "memory: also lines, tag wavefronts and distinct bytes. all: whatever the GPU counts. "
+           "none: time only. a,b,c: these counters, and no others are shown. Predictions are shown "
+           "with each set",
            "L");
     option("--repeat", repeat,
            "Timed repetitions; the median is reported; 0: not timed (default 20)", "N");
@@ -135,8 +135,8 @@ void MachineOptions::add_to(CLI::App& command) {
               "`coalprof merge` joins the parts",
               "I/N", "Long sweeps");
     add_value(command, "--max-warps", max_warps,
-              fmt::format("Warps that may be evaluated one by one, where launches do not "
-                          "repeat (default {}: {} of one core)",
+              fmt::format("Limit on warps simulated individually, which launches that do not "
+                          "repeat need (default {}: {} of one core)",
                           most_walked_warps, time_to_walk(most_walked_warps)),
               "N", "Long sweeps");
     command

@@ -37,7 +37,7 @@ struct SweepOptions {
     void add_range_to(CLI::App& command, const PatternInfo& pattern);
     // The part that does not depend on a pattern: op, type, shape and cache settings. Throws
     // UsageError.
-    Sweep settings(std::uint64_t default_size_bytes = LaunchShape().size_bytes) const;
+    Sweep settings(std::uint64_t default_size_bytes = usual_size_bytes) const;
     // The same with the pattern and its values; machines are left out. Throws UsageError.
     Sweep sweep_of(const PatternInfo& pattern) const;
 

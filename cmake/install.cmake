@@ -13,7 +13,7 @@ install(DIRECTORY docs/measurements/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs/me
 # What others wrote and the program contains: their words, as Debian's packages bring them.
 file(READ cmake/package/copyright.txt copyright)
 foreach(library libfmt-dev nlohmann-json3-dev libcli11-dev libzstd-dev liblz4-dev libpcre2-dev
-        libtomlplusplus-dev libutf8proc-dev)
+        libutf8proc-dev)
     set(theirs ${CMAKE_SYSROOT}/usr/share/doc/${library}/copyright)
     if(EXISTS ${theirs})
         file(READ ${theirs} words)

@@ -81,7 +81,7 @@ class Drawing {
         const NumberStyle style = scale_for(Unit::second, seconds, style_.ascii ? "us" : "µs");
         return fmt::format("{}{}{}", number_text(seconds, estimate_style(style)), glue, style.unit);
     }
-    // "~6.99 µs for the launch (5.31 to 8.67), limited by the start of blocks."
+    // "~6.99 µs for the launch (5.31 to 8.67), limited by launching blocks."
     std::string sentence_of(const LaunchTime& time) const {
         const auto number = [&](double seconds) {
             const NumberStyle style = scale_for(Unit::second, time.seconds.middle, "");

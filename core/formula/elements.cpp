@@ -37,6 +37,8 @@ ReadValue FormulaReader::element(const ReadValue& array, ReadValue index, std::s
     const DeclaredArray* declared = find_array(array.array);
     const std::size_t dimensions =
         declared != nullptr ? std::max<std::size_t>(declared->extents.size(), 1) : 1;
+    if (declared != nullptr && array.indices < declared->extents.size())
+        result.within.emplace_back(tree, declared->extents[array.indices]);
     if (array.indices > 0) {
         const auto extent = static_cast<std::int64_t>(declared->extents[array.indices]);
         const NodeTree rows = trees_.with_number(NodeKind::multiply, array.tree, extent);

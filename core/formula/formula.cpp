@@ -27,6 +27,14 @@ class FormulaProgramBuilder {
         program_.block = scope_.block;
     }
 
+    std::uint64_t threads_within_arrays() const {
+        std::uint64_t threads = scope_.threads;
+        for (const FormulaAccess& access : formula_->accesses)
+            threads = std::min(threads, threads_within(*formula_, access, scope_, facts_,
+                                                       largest_index(width_of(access))));
+        return threads;
+    }
+
     Program build() {
         require_walkable();
         const OpParts& parts = parts_of(launch_.op);
@@ -53,6 +61,12 @@ class FormulaProgramBuilder {
     }
 
  private:
+    std::uint32_t width_of(const FormulaAccess& access) const {
+        return bytes_of(access.type.value_or(launch_.type));
+    }
+    static std::int64_t largest_index(std::uint32_t width) {
+        return static_cast<std::int64_t>(largest_formula_array_bytes / width) - 1;
+    }
     std::string_view why_predicted_only() const {
         if (std::ranges::any_of(formula_->nodes,
                                 [](const Node& node) { return node.kind == NodeKind::lookup; }))
@@ -150,7 +164,7 @@ class FormulaProgramBuilder {
 
     void add(AccessKind kind, const std::string& array, const FormulaAccess& access) {
         const ElementType type = access.type.value_or(launch_.type);
-        const std::uint32_t width = bytes_of(type);
+        const std::uint32_t width = width_of(access);
         if (kind == AccessKind::atomic || kind == AccessKind::reduce)
             require_atomic_type(kind, type, access);
         const Checked& checked = checked_access(access, width);
@@ -195,9 +209,8 @@ class FormulaProgramBuilder {
         for (const Checked& known : checked_)
             if (known.index == access.index && known.begin == access.begin && known.width == width)
                 return known;
-        const auto largest = static_cast<std::int64_t>(largest_formula_array_bytes / width) - 1;
         Checked checked{access.index, access.begin, width, {}, nullptr};
-        checked.extent = check_launch(*formula_, access, scope_, facts_, largest);
+        checked.extent = check_launch(*formula_, access, scope_, facts_, largest_index(width));
         checked.formula = std::make_shared<UserFormula>(formula_, access, scope_, facts_);
         checked_.push_back(std::move(checked));
         return checked_.back();
@@ -361,6 +374,11 @@ Scope scope_of(const ParsedFormula& formula, const FormulaLaunch& launch) {
     if (scope.values.size() != formula.parameters.size())
         throw Error("the formula's parameters and their values do not match", ExitCode::internal);
     return scope;
+}
+
+std::uint64_t threads_within_arrays(const std::shared_ptr<const ParsedFormula>& formula,
+                                    const FormulaLaunch& launch) {
+    return FormulaProgramBuilder(formula, launch).threads_within_arrays();
 }
 
 Program make_formula_program(const std::shared_ptr<const ParsedFormula>& formula,

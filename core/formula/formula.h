@@ -31,6 +31,10 @@ struct FormulaLaunch {
 // the formula has bid.y or the like and no grid was asked for.
 Scope scope_of(const ParsedFormula& formula, const FormulaLaunch& launch);
 
+// How many of the launch's threads, from the first on, no array is too small for.
+std::uint64_t threads_within_arrays(const std::shared_ptr<const ParsedFormula>& formula,
+                                    const FormulaLaunch& launch);
+
 // Every index of the launch is checked first: a thread that fails, or an index that is negative or
 // beyond largest_formula_array_bytes, throws UsageError (text, caret, hint). Each array holds what
 // its highest index needs. Costs as much for 2^30 threads as for 2^20 where every part of the

@@ -176,24 +176,26 @@ class LaunchChecker {
           program_(formula.nodes, facts, scope, access.index, access.condition, Checking::on,
                    largest_index) {}
 
-    LaunchExtent check() const {
+    LaunchExtent check() const { return extent_of(found()); }
+
+    Found found() const {
         const std::uint64_t threads = scope_.threads;
         if (is_proven(access_, scope_, facts_, largest_index_))
-            return {threads, static_cast<std::uint64_t>(facts_[access_.index].range.high) + 1};
+            return {.active = threads, .highest = facts_[access_.index].range.high};
         const std::uint64_t period = common_period(access_, scope_, facts_).value_or(threads);
         const std::uint64_t periods = threads / period;
         Found first = walk(0, period);
-        if (first.failed || period == threads) return extent_of(first);
+        if (first.failed || period == threads) return first;
 
         // Between the first and the last period every value moves evenly, so that the lowest, the
         // highest and the first failure are in one of the two, unless the failure is between them.
         const Found last = walk((periods - 1) * period, periods * period);
-        if (last.failed) return extent_of(walk_failing_period(period, periods));
+        if (last.failed) return walk_failing_period(period, periods);
         const Found rest = walk(periods * period, threads);
-        if (rest.failed) return extent_of(rest);
+        if (rest.failed) return rest;
         first.active = first.active * periods + rest.active;
         first.highest = std::max({first.highest, last.highest, rest.highest});
-        return extent_of(first);
+        return first;
     }
 
  private:
@@ -285,10 +287,41 @@ std::uint64_t warps_to_check(const FormulaAccess& access, const Scope& scope,
     return common_period(access, scope, facts).value_or(scope.threads) / warp_lanes;
 }
 
+namespace {
+
+// Calls `visit` with the checker of each index that the access has to keep within an extent, and of
+// the access itself last.
+template <typename Visit>
+void each_checker(const ParsedFormula& formula, const FormulaAccess& access, const Scope& scope,
+                  const std::vector<NodeFacts>& facts, std::int64_t largest_index, Visit visit) {
+    for (const FormulaBound& bound : access.bounds) {
+        FormulaAccess index = access;
+        index.index = bound.index;
+        visit(LaunchChecker(formula, index, scope, facts,
+                            static_cast<std::int64_t>(bound.extent) - 1));
+    }
+    visit(LaunchChecker(formula, access, scope, facts, largest_index));
+}
+
+}  // namespace
+
 LaunchExtent check_launch(const ParsedFormula& formula, const FormulaAccess& access,
                           const Scope& scope, const std::vector<NodeFacts>& facts,
                           std::int64_t largest_index) {
-    return LaunchChecker(formula, access, scope, facts, largest_index).check();
+    LaunchExtent extent;
+    each_checker(formula, access, scope, facts, largest_index,
+                 [&](const LaunchChecker& checker) { extent = checker.check(); });
+    return extent;
+}
+
+std::uint64_t threads_within(const ParsedFormula& formula, const FormulaAccess& access,
+                             const Scope& scope, const std::vector<NodeFacts>& facts,
+                             std::int64_t largest_index) {
+    std::uint64_t threads = scope.threads;
+    each_checker(formula, access, scope, facts, largest_index, [&](const LaunchChecker& checker) {
+        threads = std::min(threads, checker.found().failing_thread);
+    });
+    return threads;
 }
 
 namespace {

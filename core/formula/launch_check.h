@@ -35,11 +35,16 @@ std::uint64_t warps_to_check(const FormulaAccess& access, const Scope& scope,
                              const std::vector<NodeFacts>& facts);
 
 // `facts` are those of formula.nodes in `scope`. Throws UsageError naming the first thread that
-// fails, with a caret under the failure: an overflow, a division by zero, an index that is negative
-// or above `largest_index`.
+// fails, with a caret under the failure: an overflow, a division by zero, an index that is
+// negative, beyond the declared extents of its array, or above `largest_index`.
 LaunchExtent check_launch(const ParsedFormula& formula, const FormulaAccess& access,
                           const Scope& scope, const std::vector<NodeFacts>& facts,
                           std::int64_t largest_index);
+
+// How many threads, from the first on, stay within the array's extents and compute their index.
+std::uint64_t threads_within(const ParsedFormula& formula, const FormulaAccess& access,
+                             const Scope& scope, const std::vector<NodeFacts>& facts,
+                             std::int64_t largest_index);
 
 // The error for a thread of a launch that cannot compute its index.
 // `failed` is evaluate_thread()'s answer for `thread`, or an index out of range.

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/formula/lexer.h"
@@ -75,7 +76,7 @@ class FormulaReader {
     void read_index(const ReadValue& value);
     void read_condition();
     void finish_statement();
-    FormulaAccess access_at(const ReadValue& value) const;
+    FormulaAccess access_at(const ReadValue& value);
     void add_access(AccessKind kind, const ReadValue& element);
     void store(const ReadValue& element);
     NodeId condition_node(const NodeTree& condition);

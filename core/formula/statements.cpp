@@ -290,7 +290,7 @@ FormulaAccess FormulaReader::read_prefix() {
 
 // ---- accesses ----
 
-FormulaAccess FormulaReader::access_at(const ReadValue& value) const {
+FormulaAccess FormulaReader::access_at(const ReadValue& value) {
     FormulaAccess access;
     const bool has_index = value.index.begin != value.index.end;
     const TextSpan index = has_index ? value.index : value.span;
@@ -302,6 +302,11 @@ FormulaAccess FormulaReader::access_at(const ReadValue& value) const {
     access.is_written_whole = !has_index;
     access.array = value.array;
     if (const DeclaredArray* declared = find_array(value.array)) access.type = declared->type;
+    for (const auto& [bounded, extent] : value.within) {
+        const bool is_number = bounded.size() == 1 && bounded.back().kind == NodeKind::literal;
+        if (!is_number || static_cast<std::uint64_t>(bounded.back().value) >= extent)
+            access.bounds.push_back({trees_.append(bounded, formula_.nodes), extent});
+    }
     return access;
 }
 

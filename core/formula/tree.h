@@ -80,6 +80,12 @@ constexpr bool is_lazy(NodeKind kind) {
            kind == NodeKind::conditional;
 }
 
+// One index of an array with declared extents, which stays below its extent.
+struct FormulaBound {
+    NodeId index = 0;
+    std::uint64_t extent = 0;
+};
+
 // One memory instruction: array[index] if condition.
 struct FormulaAccess {
     std::optional<AccessKind> kind;   // none: --op decides
@@ -88,7 +94,8 @@ struct FormulaAccess {
     std::string array = "a";
     NodeId index = 0;
     std::optional<NodeId> condition;  // lanes where it is zero are idle
-    std::uint16_t begin = 0;          // its text, prefix included: [begin, end)
+    std::vector<FormulaBound> bounds = {};
+    std::uint16_t begin = 0;  // its text, prefix included: [begin, end)
     std::uint16_t end = 0;
     std::uint16_t index_begin = 0;  // the index within it; the same twice: i, not written
     std::uint16_t index_end = 0;

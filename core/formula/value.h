@@ -5,6 +5,8 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "core/formula/node_tree.h"
 #include "core/formula/operators.h"
@@ -38,6 +40,8 @@ struct ReadValue {
     std::string_view array = {};
     std::size_t indices = 0;  // that it has so far
     TextSpan index = {};      // the text in the brackets, of one pair
+    // The indices of a declared array so far, with their extents.
+    std::vector<std::pair<NodeTree, std::uint64_t>> within = {};
 
     bool is(Kind wanted) const { return kind == wanted; }
 };

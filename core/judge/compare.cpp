@@ -209,9 +209,15 @@ class Comparison::Impl {
         if (!refused.empty()) {
             // Those already given, too: the suggested option replaces them.
             names.insert(names.begin(), options_.across.begin(), options_.across.end());
-            throw UsageError(fmt::format("compare: the results differ in {}", joined(refused)),
-                             fmt::format("to compare them all the same: --across {}",
-                                         shell_word(joined(names, ","))));
+            constexpr std::size_t few = 3;  // results that differ in more are of other sweeps
+            NameList first(few);
+            for (const std::string& one : refused) first.add(one);
+            throw UsageError(
+                fmt::format("compare: the results differ in {}", first.text()),
+                refused.size() > few
+                    ? "results of one sweep are compared; --across all compares any two"
+                    : fmt::format("to compare them all the same: --across {}",
+                                  shell_word(joined(names, ","))));
         }
         if (!allowed.empty()) report_.notes.push_back("compared across " + joined(allowed));
         if (is_changed_formula(found)) {

@@ -153,8 +153,7 @@ std::string time_text(const GateFinding& time) {
     if (!(less > 0)) return text;
     if (before == now) return text + ", unchanged";
     text += fmt::format(", {:.3g} times as {}", more / less, now < before ? "fast" : "long");
-    if (time.kind == GateFinding::Kind::changed)
-        text += " (within the uncertainty: neither better nor worse)";
+    if (time.kind == GateFinding::Kind::changed) text += " (within the uncertainty: not decided)";
     return text;
 }
 

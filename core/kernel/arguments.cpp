@@ -6,6 +6,7 @@
 #include <bit>
 #include <charconv>
 #include <cstring>
+#include <filesystem>
 #include <optional>
 #include <utility>
 
@@ -209,6 +210,19 @@ class Binder {
         return at < types_.size() ? kind_of_type(types_[at]) : std::nullopt;
     }
 
+    // How the pointer's array can be declared: by the type in the source, else by the widest
+    // access; a structure's by its bytes.
+    std::string declared(std::size_t at) const {
+        if (const auto kind = kind_of(at))
+            return fmt::format("{}{}[COUNT]", kind->kind, 8 * kind->bytes);
+        if (at < types_.size()) return "u8[BYTES]";
+        switch (code_.widest_bytes[at]) {
+            case 1: return "u8[COUNT]";
+            case 2: return "u16[COUNT]";
+            case 8: return "f64[COUNT]";
+            default: return "f32[COUNT]";
+        }
+    }
     void take_array(std::size_t at, const std::string& value) {
         const ArrayText text = read_array_text(
             value, option_,
@@ -300,10 +314,13 @@ class Binder {
             throw UsageError(
                 fmt::format("{}: it does not say how many elements the array has", option_),
                 fmt::format("for example --arg {}={}[1048576]", printable(name_of(at)), value));
-        const std::string hint =
-            code_.is_address[at]
-                ? fmt::format("an array has a size: --arg {}=f32[COUNT]", printable(name_of(at)))
-                : hint_for_count(value);
+        const std::string hint = code_.is_address[at]
+                                     ? std::filesystem::exists(value) || value.ends_with(".npy")
+                                           ? fmt::format("did you mean --arg {}=@{}?",
+                                                         printable(name_of(at)), shown(value))
+                                           : fmt::format("an array has a size: --arg {}={}",
+                                                         printable(name_of(at)), declared(at))
+                                     : hint_for_count(value);
         const std::uint64_t bits = scalar_of(value, letter_of(at), parameter.size_bytes * 8, hint);
         if (code_.is_address[at] && at < code_.own_parameters() && bits != 0)
             throw UsageError(
@@ -360,7 +377,8 @@ class Binder {
     }
     // Adds an array for a pointer that was not described, or that a structure's bytes contain.
     void add_array(std::size_t at) {
-        LaunchArray array{.name = name_of(at), .base = base_of(at), .is_alone = true};
+        LaunchArray array{
+            .name = name_of(at), .declared = declared(at), .base = base_of(at), .is_alone = true};
         if (is_in_bytes(at)) {
             std::memcpy(&array.base, &bound_.launch.parameters[code_.parameter_offsets[at]], 8);
             array.is_alone = false;

@@ -96,15 +96,21 @@ std::string text_of_uncounted(const Code& code) {
                        names.text(), sorts.size() == 1 ? "es" : "");
 }
 
-std::string text_of_contents(const std::vector<std::string>& missing) {
+std::string declared_as(const LaunchMemory& memory, const std::string& name) {
+    const auto found = std::ranges::find(memory.arrays(), name, &LaunchArray::name);
+    return fmt::format("--arg {}={}", printable(name),
+                       found == memory.arrays().end() ? "" : found->declared);
+}
+
+std::string text_of_contents(const std::vector<std::string>& missing, const LaunchMemory& memory) {
     if (missing.empty()) return {};
     const auto text = [](const std::string& name) {
         return (std::ranges::all_of(name, is_digit) ? "parameter " : "") + printable(name);
     };
     return fmt::format(
-        "addresses or branches depend on what {} holds, and nobody said: zeros were taken. Give "
-        "it: --arg {}=i32[COUNT]=iota, =random or =@file.npy",
-        joined(missing, text), printable(missing.front()));
+        "addresses or branches depend on the contents of {}, which were not given: zeros were "
+        "assumed. To give them: {}=iota, =random or =@file.npy",
+        joined(missing, text), declared_as(memory, missing.front()));
 }
 
 // Lines whose counts and costs would otherwise seem too few.
@@ -124,13 +130,13 @@ std::string text_of_merged(const KernelResult& result, const Code& code) {
 }
 
 // One line: those who want bounds checked need no more.
-std::string text_of_bounds(const std::vector<std::string>& arrays) {
+std::string text_of_bounds(const std::vector<std::string>& arrays, const LaunchMemory& memory) {
     if (arrays.empty()) return {};
     NameList names(3);
     for (const std::string& one : arrays) names.add(printable(one));
-    return fmt::format("bounds of {}{} are unchecked: give --arg {}=f32[COUNT]",
+    return fmt::format("bounds of {}{} are unchecked: give {}",
                        std::ranges::all_of(arrays.front(), is_digit) ? "parameters " : "",
-                       names.text(), printable(arrays.front()));
+                       names.text(), declared_as(memory, arrays.front()));
 }
 
 void warn(KernelResult& result, std::string_view code, std::string text) {
@@ -168,7 +174,8 @@ Readings readings_of(const Code& code, const Machine& machine,
     return all;
 }
 
-KernelResult points_of_kernel(const Code& code, const KernelLaunch& launch, const Machine& machine,
+KernelResult points_of_kernel(const Code& code, const KernelLaunch& launch,
+                              const LaunchMemory& memory, const Machine& machine,
                               const std::vector<SiteCounts>& counts, const ExecutionNotes& notes) {
     const std::vector<Line> lines = lines_of(code, machine, counts);
     KernelResult result;
@@ -223,7 +230,7 @@ KernelResult points_of_kernel(const Code& code, const KernelLaunch& launch, cons
         warn(result, "W-CONTENTS",
              "addresses or branches depend on what a tensor map brings to shared memory, which is "
              "not known here: what was there before was taken. coalprof run counts on a GPU");
-    warn(result, "W-CONTENTS", text_of_contents(notes.contents_missing));
+    warn(result, "W-CONTENTS", text_of_contents(notes.contents_missing, memory));
     return result;
 }
 
@@ -363,7 +370,7 @@ KernelResult predict_kernel(const Code& code, const KernelLaunch& launch, Launch
     for (const CountingSink& one : sinks)
         for (std::size_t i = 0; i < counts.size(); ++i)
             counts[i].add(one.counter.counts()[i], samples);
-    KernelResult result = points_of_kernel(code, launch, machine, counts, execution.notes);
+    KernelResult result = points_of_kernel(code, launch, memory, machine, counts, execution.notes);
     const double scale = is_sample ? static_cast<double>(launch.blocks()) /
                                          static_cast<double>(execution.sampled_blocks)
                                    : 1;
@@ -394,7 +401,8 @@ KernelResult predict_kernel(const Code& code, const KernelLaunch& launch, Launch
              fmt::format("{} of {} blocks were executed: totals are estimates, and their intervals "
                          "hold nine of ten. --all executes every block",
                          execution.sampled_blocks, launch.blocks()));
-    warn(result, bounds_code, text_of_bounds(memory.names_of(execution.notes.without_bounds)));
+    warn(result, bounds_code,
+         text_of_bounds(memory.names_of(execution.notes.without_bounds), memory));
     return result;
 }
 

@@ -29,7 +29,8 @@ struct KernelResult {
 Readings readings_of(const Code& code, const Machine& machine,
                      const std::vector<SiteCounts>& counts,
                      const std::vector<std::uint32_t>& sites);
-KernelResult points_of_kernel(const Code& code, const KernelLaunch& launch, const Machine& machine,
+KernelResult points_of_kernel(const Code& code, const KernelLaunch& launch,
+                              const LaunchMemory& memory, const Machine& machine,
                               const std::vector<SiteCounts>& counts, const ExecutionNotes& notes);
 
 struct PredictionOptions {

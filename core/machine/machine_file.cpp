@@ -126,9 +126,12 @@ Machine machine_from(const ListDocument& list, const std::string& path) {
 
 }  // namespace
 
+bool names_machine_file(std::string_view text) {
+    return text.find('/') != std::string_view::npos || text.ends_with(".json");
+}
+
 Machine machine_named(std::string_view text) {
-    if (text.find('/') == std::string_view::npos && !text.ends_with(".json"))
-        return find_machine(text);
+    if (!names_machine_file(text)) return find_machine(text);
     const std::string path(text);
     const std::unique_ptr<ByteSource> source = open_bytes(path);
     const SavedDocument document(*source, path);

@@ -11,8 +11,11 @@ namespace coalprof {
 inline constexpr std::string_view machine_file_key = "calibration";  // of its list
 inline constexpr std::string_view machine_file_rate = "rate";        // the kind of a row
 
-// The machine of --machine: a machine file, where there is a slash or an ending .json, else one
-// that find_machine() knows. Throws UsageError, and Error where a file cannot be read.
+// True for a path, which has a slash or ends in .json.
+bool names_machine_file(std::string_view text);
+
+// The machine of --machine: of a machine file, or one that find_machine() knows. Throws UsageError,
+// and Error where a file cannot be read.
 Machine machine_named(std::string_view text);
 
 }  // namespace coalprof

@@ -33,7 +33,7 @@ struct PatternInfo {
     std::string_view compares = {};
     // Useful data where none was asked for: enough for a time well above that of starting, except
     // where every warp is evaluated separately, and where only shared memory is read.
-    std::uint64_t default_size_bytes = 64ull << 20;
+    std::uint64_t default_size_bytes = usual_size_bytes;
 };
 
 std::span<const PatternInfo> pattern_catalog();

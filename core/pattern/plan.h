@@ -83,6 +83,8 @@ struct CachePolicy {
 // there.
 enum class CacheState : std::uint8_t { cold, warm };
 
+// Without another size: a launch that takes much longer than its start.
+inline constexpr std::uint64_t usual_size_bytes = 64ull << 20;
 struct LaunchShape {
     std::uint64_t size_bytes = 4ull << 20;  // useful data of one array
     std::uint32_t block = 256;              // threads per block

@@ -26,7 +26,8 @@ class ArrayContents {
 };
 
 struct LaunchArray {
-    std::string name;  // of the parameter or variable
+    std::string name;           // of the parameter or variable
+    std::string declared = {};  // what --arg may say of a parameter: "f32[COUNT]"
     std::uint64_t base = 0;
     std::uint64_t size_bytes = 0;                        // 0: as large as the touched places
     std::shared_ptr<const ArrayContents> contents = {};  // none: zeros by default

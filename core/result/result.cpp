@@ -88,11 +88,11 @@ struct LimitRow {
 };
 constexpr std::array<LimitRow, limit_count> rows{{
     {"start", "start", "the start of the launch"},
-    {"blocks", "blocks", "the start of blocks"},
+    {"blocks", "blocks", "launching blocks"},
     {"instructions", "instructions", "the instructions of its warps"},
     {"latency", "latency", "latency, with too few bytes in flight"},
     {"l1", "L1", "L1, shared or constant memory"},
-    {"l2", "L2", "what L1 and L2 pass to each other"},
+    {"l2", "L2", "traffic between L1 and L2"},
     {"dram", "DRAM", "device memory"},
     {"same_line", "one line", "stores to few lines, which wait for each other"},
     {"atomics", "atomics", "atomics in L2"},

@@ -43,7 +43,7 @@ enum class Limit : std::uint8_t {
 inline constexpr std::size_t limit_count = static_cast<std::size_t>(Limit::atomics) + 1;
 std::string_view name_of(Limit limit);    // as in JSON: "same_line"
 std::string_view word_of(Limit limit);    // in a column of a table: "one line"
-std::string_view phrase_of(Limit limit);  // after "limited by": "the start of blocks"
+std::string_view phrase_of(Limit limit);  // after "limited by": "launching blocks"
 std::optional<Limit> find_limit(std::string_view name);
 
 struct Estimates {
@@ -129,8 +129,9 @@ struct LineFinding {
     std::string cause;                     // "strided"
     std::string text;                      // the reason, a sentence or two
     std::string fix;
-    std::string
-        like;  // the pattern of the catalog that it looks like: "stride --at 3"; may be empty
+    // What draws it, as explain takes it: "kernel FILE --line 3", or the pattern that it looks
+    // like, "stride --at 3"; may be empty.
+    std::string like;
     // One of its warps as a line of a warps file, relative to the line of its lowest address;
     // empty: none was kept.
     std::string warp = {};

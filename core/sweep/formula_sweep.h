@@ -85,6 +85,10 @@ ParsedFormula tree_of(const FormulaSweep& sweep);
 // The types of its accesses, "f32x4+f64".
 std::string types_of(const FormulaSweep& sweep);
 
+// For a launch that was not given: as many of its threads as find their elements in the declared
+// arrays, whatever values the parameters have. Throws UsageError.
+void follow_arrays(FormulaSweep& sweep);
+
 // With several formulas that share parameters, each keeps those that occur in it; `occurs` says
 // which did. Throws UsageError for a formula that cannot be read.
 void keep_occurring(FormulaSweep& sweep, std::vector<bool>& occurs);

@@ -38,8 +38,9 @@ ShardFile shard_file(const std::string& path) {
     }
     const auto* all = points ? std::get_if<std::int64_t>(points) : nullptr;
     if (!all || *all < 0 || file.index == 0 || file.index > file.count)
-        throw UsageError(fmt::format("merge {}: this is no shard of a sweep", shown(path)),
-                         "shards are what a sweep with --shard I/N writes");
+        throw UsageError(fmt::format("merge {}: it was not written by --shard", shown(path)),
+                         "shards are what a sweep with --shard I/N writes; for several reports: "
+                         "coalprof report A B -o both.html");
     file.points = *all;
     return file;
 }

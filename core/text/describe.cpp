@@ -183,10 +183,19 @@ std::string shell_words(const std::vector<std::string>& words) {
 
 std::string shell_words(std::string_view text) {
     std::vector<std::string> words;
-    while (!text.empty()) {
-        const std::string_view word = text.substr(0, text.find(' '));
-        if (!word.empty()) words.emplace_back(word);
-        text.remove_prefix(std::min(word.size() + 1, text.size()));
+    bool is_quoted = false, is_in_word = false;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        if (text[at] == ' ' && !is_quoted) {
+            is_in_word = false;
+            continue;
+        }
+        if (!is_in_word) words.emplace_back();
+        is_in_word = true;
+        const bool is_escape = text[at] == '\\' && !is_quoted && at + 1 < text.size();
+        if (text[at] == '\'')
+            is_quoted = !is_quoted;
+        else
+            words.back() += text[is_escape ? ++at : at];
     }
     return shell_words(words);
 }

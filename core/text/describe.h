@@ -38,6 +38,7 @@ std::string within_single_quotes(std::string_view text);
 std::string shell_word(std::string_view text);
 // Words with blanks between them, each quoted if it has blanks.
 std::string shell_words(const std::vector<std::string>& words);
+// The same for words that a shell would take from `text`, of which single quotes and \ count.
 std::string shell_words(std::string_view text);
 
 // The words of a command line without these options: those without a value, and those with one,

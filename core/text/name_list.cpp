@@ -117,10 +117,22 @@ std::optional<std::string_view> nearest(std::string_view word,
 std::string unknown_word(std::string_view what, std::string_view word,
                          std::span<const std::string_view> candidates) {
     std::string sentence = fmt::format("unknown {} '{}'", what, shown(word));
-    if (const auto near = nearest(word, candidates))
-        return sentence + fmt::format(". Did you mean '{}'?", *near);
+    auto near = nearest(word, candidates);
+    for (const auto& [other, known] : {std::pair("read", "load"), std::pair("write", "store")})
+        if (word == other && std::ranges::find(candidates, known) != candidates.end()) near = known;
+    if (near) return sentence + fmt::format(". Did you mean '{}'?", *near);
     const std::string list = listed(candidates);
     return list.empty() || list.size() > listed_columns ? sentence : sentence + ": choose " + list;
+}
+
+std::vector<std::string> list_items(const std::string& text) {
+    std::vector<std::string> items(1);
+    for (const char c : text)
+        if (c == ',')
+            items.emplace_back();
+        else
+            items.back() += c;
+    return items;
 }
 
 void OptionText::refuse(std::size_t caret, std::string_view why) const { refuse(caret, why, hint); }

@@ -50,6 +50,9 @@ std::string joined(const Range& texts, std::string_view between = ", ") {
 // Its parts, each once. Throws UsageError naming `option` where one is empty.
 std::vector<std::string> split_list(std::string_view text, std::string_view option);
 
+// The parts between commas, equal and empty ones among them.
+std::vector<std::string> list_items(const std::string& text);
+
 // "Did you mean": the existing word that is closest to the typed one.
 
 // The candidate that `word` most probably means, or none when nothing is close: at most one edit

@@ -156,13 +156,18 @@ std::unique_ptr<ResultSink> Format::make(ByteSink& out, const TableStyle& style)
 
 std::span<const Format> all_formats() { return formats; }
 
+constexpr const char* hint_for_pdf =
+    "a browser prints FILE.html as PDF, and rsvg-convert -f pdf or inkscape turns FILE.svg into "
+    "it: "
+    "-o FILE.html or -o FILE.svg";
+
 const Format& find_format(std::string_view name) {
     for (const Format& format : formats)
         if (format.name == name) return format;
     std::array<std::string_view, formats.size()> names;
     std::transform(formats.begin(), formats.end(), names.begin(),
                    [](const Format& format) { return format.name; });
-    throw UsageError(unknown_word("--format", name, names), hint());
+    throw UsageError(unknown_word("--format", name, names), name == "pdf" ? hint_for_pdf : hint());
 }
 
 const Format& format_of_path(std::string_view path, const Format* chosen) {
@@ -172,7 +177,9 @@ const Format& format_of_path(std::string_view path, const Format* chosen) {
     if (suffix.empty()) return default_format();
     throw UsageError(
         fmt::format("--output {}: the suffix {} names no format", shown(path), shown(suffix)),
-        fmt::format("{}; --format NAME decides where the suffix does not", hint()));
+        suffix == ".pdf"
+            ? hint_for_pdf
+            : fmt::format("{}; --format NAME decides where the suffix does not", hint()));
 }
 
 }  // namespace coalprof

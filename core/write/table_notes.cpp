@@ -338,7 +338,7 @@ std::vector<TableNote> TableNotes::notes(const ResultTail& tail) const {
     };
     using Rank = TableNote::Rank;
     if (timed_points_ == 1)
-        add(Rank::verdict, {time_ + (has_costs_ ? "; cost: a line's share of it" : "")});
+        add(Rank::verdict, {time_ + (has_costs_ ? "; cost: the line's share of that limit" : "")});
     add(Rank::plain, finding_lines(tail));
     add(Rank::verdict, verdicts(tail));
     if (!style_.is_quiet) {

@@ -115,7 +115,7 @@ class Hints(Case):
         refused = ("formula", "a[tid.y*512 + tid.x]", "--block", "32x8,256")
         self.refuse(*refused)
         points = self.run_ok(*refused[:-1], "32x8,256x1", "--json").json["points"]
-        self.assertEqual([point["predicted"]["load_lines"] for point in points], [32768, 32768])
+        self.assertEqual([point["predicted"]["load_lines"] for point in points], [524288, 524288])
 
 
 class CommandLines(Case):
@@ -190,6 +190,37 @@ class CommandLines(Case):
         self.assertIn("\n  b[row +]\n         ^\n", ran.err_text)
 
 
+class Arrays(Case):
+    """Launches that are not given follow the arrays; those that are given must not leave them."""
+    def threads(self, *words):
+        (point,) = self.run_ok("formula", *words, "--json").json["points"]
+        return point["predicted"]["useful_bytes"] // 4
+
+    def test_decide_launches_that_are_not_given(self):
+        images = "--array", "x=f32[32,64,56,56]"
+        for formula, array, threads in (("x[i]", ("--array", "x=f32[100]"), 100), ("x[0,i,0,0]", images, 64), ("x[i,0,0,0]", images, 32),
+                                        ("x[0,i*2,0,0]", images, 32), ("x[3][i+60][0][0]", images, 4),
+                                        ("x[i] if i < 7", ("--array", "x=f32[5]"), 5), ("x[9 - i]", ("--array", "x=f32[100]"), 10),
+                                        # An array that is large enough: 64 MiB.
+                                        ("x[i]", ("--array", "x=f32[99999999]"), 1 << 24)):
+            with self.subTest(formula):
+                self.assertEqual(self.threads(formula, *array), threads)
+        self.assertEqual(self.threads("load: x[i*k]", "--array", "x=f32[1000]", "--var", "k=10"), 100)
+
+    def test_are_not_left_by_launches_that_are_given(self):
+        for words in (("x[i]", "--array", "x=f32[100]", "--size", "1KiB"), ("x[0,i,0,0]", "--array", "x=f32[32,64,56,56]", "--grid", "1"),
+                      ("x[i + 100]", "--array", "x=f32[100]"), ("x[0,64,0,i]", "--array", "x=f32[32,64,56,56]")):
+            with self.subTest(words):
+                self.assertIn("out of range", self.refuse("formula", *words).err_text)
+        self.assertEqual(self.threads("x[i]", "--array", "x=f32[256]", "--size", "1KiB"), 256)
+        self.assertEqual(self.threads("x[i] if i < 100", "--array", "x=f32[100]", "--size", "1KiB"), 100)
+
+    def test_are_as_large_as_patterns_without_arrays(self):
+        formula = self.run_ok("formula", "i*4", "--json").json
+        stride = self.run_ok("stride", "--range", "4", "--json").json
+        self.assertEqual(formula["sweep"]["size_bytes"], stride["sweep"]["size_bytes"])
+
+
 class Drawings(Case):
     def explained(self, *arguments):
         return check_document(self.run_ok("explain", "formula", *arguments, "--json").out)
@@ -217,8 +248,7 @@ class Drawings(Case):
     def test_of_a_built_in_as_a_formula_count_alike(self):
         for at in (0, 5, 11):
             own = self.explained("i + k", "--var", f"k={at}", "--op", "rmw")
-            built_in = check_document(self.run_ok("explain", "offset", "--at", str(at),
-                                                  "--size", "4MiB", "--json").out)
+            built_in = check_document(self.run_ok("explain", "offset", "--at", str(at), "--json").out)
             for one, other in zip(own["explanation"]["accesses"],
                                   built_in["explanation"]["accesses"], strict=True):
                 for key in ("instructions", "lanes", "lines", "cause", "why", "mend", "launch"):

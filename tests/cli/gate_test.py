@@ -156,6 +156,13 @@ class Compare(Files):
         told = self.check(harness.run("compare", h200, c2050, "--across", "all"), harness.FINDING)
         self.assertLessEqual(max(len(line) for line in told.out_text.splitlines()), 80)
 
+    def test_says_in_a_line_that_results_are_of_other_sweeps(self):
+        one = self.sweep("a.json", "offset", "--range", "0..3", "--op", "load")
+        other = self.sweep("b.json", "transpose", "--type", "f64", "--machine", "c2050", "--size", "1MiB", "--block", "32x8", "--op", "copy")
+        refusal = self.refuse("compare", one, other).err_text
+        self.assertLess(len(refusal), 400)
+        self.assertIn("--across all", refusal)
+
     def test_hints_can_be_pasted_into_a_shell(self):
         """A formula's name is anybody's text."""
         name = "it's scale.cu particles; $HOME"

@@ -1,6 +1,7 @@
 """`coalprof kernel`: PTX, its launch and its arguments, and what is said where they do not fit."""
 import os
 import re
+import shlex
 import shutil
 import struct
 import subprocess
@@ -486,6 +487,53 @@ class Kernel(Case):
                     self.assertIn(part, self.refuse("kernel", "-", *LAUNCH, "--arg", f"col={value}", stdin=GATHER).err_text)
             for value in (f"@{whole}", f"i32[256]=@{whole}", f"u8[180]=@{folder}/text.cu"):
                 self.check(harness.run("kernel", "-", *LAUNCH[:4], "--arg", "n=32", "--arg", f"col={value}", stdin=GATHER), 0)
+
+    def test_takes_a_launch_as_the_source_has_it(self):
+        plain = self.run_ok("kernel", NATURAL, "saxpy4", "--grid", "64x2", "--block", "16x16", "--shared", "1KiB", "--json").json
+        for words in (("--launch", "<<<dim3(64, 2), {16, 16}, 1024, stream>>>"), ("--grid", "saxpy4<<<64x2,16x16,1024>>>(y, x)")):
+            with self.subTest(words):
+                self.assertEqual(self.run_ok("kernel", NATURAL, "saxpy4", *words, "--json").json["points"], plain["points"])
+        for wrong in (("--launch", "<<<64>>>"), ("--launch", "64,32"), ("--launch", "<<<64,32"), ("--launch", "<<<64,32>>>", "--block", "32"),
+                      ("--launch", "<<<n/256,256>>>")):
+            with self.subTest(wrong):
+                self.assertIn("--grid" if wrong[1].startswith("<<<n") else "--launch", self.refuse("kernel", NATURAL, "saxpy4", *wrong).err_text)
+        drawn = ("explain", "kernel", NATURAL, "saxpy4")
+        self.assertEqual(self.run_ok(*drawn, "--launch", "<<<64,256>>>").out, self.run_ok(*drawn, "--grid", "64", "--block", "256").out)
+
+    def test_hints_at_what_fits_the_kernel(self):
+        """A block that it takes, arrays of its own types, the names that a word fits, a file without its @."""
+        limited = GATHER.replace("u32 n)", "u32 n)\n.maxntid 128")
+        hint = self.refuse("kernel", "-", "--grid", "4", stdin=limited).err_text
+        self.assertIn("--block 128", hint)
+        self.assertNotIn("--block 256", hint)
+        for symbol, arrays in (("_Z6gatherPKhPKxPfi", ("u8[COUNT]", "i64[COUNT]")), ("_Z6gatherPK6uchar3PKjPfi", ("u8[COUNT]", "u32[COUNT]")),
+                               ("_Z6gatherPK8ParticlePKiPfi", ("u8[BYTES]", "i32[COUNT]"))):
+            with self.subTest(symbol):
+                typed = GATHER.replace("gather(", symbol + "(")
+                said = {one["code"]: one["text"] for one in
+                        self.predict("--grid", "4", "--block", "64", "--arg", "3=256", stdin=typed)["warnings"]}
+                self.assertIn(f"={arrays[0]}", said["W-BOUNDS"])
+                self.assertIn(f"={arrays[1]}", said["W-CONTENTS"])
+        self.assertIn("did you mean --arg col=@perm.npy?",
+                      self.refuse("kernel", "-", *LAUNCH, "--arg", "col=perm.npy", stdin=GATHER).err_text)
+        several = "".join(GATHER[GATHER.index(".visible"):].replace("gather(", f"_Z2mmI{t}EvPT_(") for t in "fdi")
+        named = self.refuse("kernel", "-", "mm", *LAUNCH, stdin=GATHER + several).err_text
+        for name in ("mm<float>", "mm<double>", "mm<int>"):
+            self.assertIn(name, named)
+        self.assertNotIn("gather", named)
+        self.assertIn("stencil7 saxpy4", self.refuse("kernel", NATURAL, "stencil7,saxpy4", *LAUNCH).err_text)
+        with tempfile.TemporaryDirectory() as folder:
+            with open(f"{folder}/a.f90", "w", encoding="ascii") as file:
+                file.write("program a\nend program\n")
+            self.assertIn("docs/from-code.md", self.refuse("kernel", f"{folder}/a.f90", *LAUNCH).err_text)
+
+    def test_draws_its_own_launch_where_it_says_how_to_draw_a_line(self):
+        launch = ("--grid", "64x64", "--block", "32x8", "--machine", "v100")
+        (finding, *_) = self.run_ok("kernel", NATURAL, "transpose_naive", *launch, "--json").json["findings"]
+        words = shlex.split(finding["like"])
+        self.assertEqual(words[:3], ["kernel", NATURAL, "transpose_naive"])
+        drawn = self.run_ok("explain", *words, "--json").json
+        self.assertEqual(drawn["meta"]["machine"]["name"], "v100")
 
     def test_budgets_gate_it_without_a_gpu(self):
         with tempfile.TemporaryDirectory() as folder:

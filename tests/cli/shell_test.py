@@ -187,16 +187,55 @@ class Settings(Case):
                 self.assertIn(".coalprof.toml", ran.err_text)
                 self.assertIn(named, ran.err_text)
 
-    def test_that_are_no_toml_are_refused_with_the_place(self):
-        for text, place in (('color = "never"\nmachine = "c870\n', "2:"), ("machine = c870\n", "1:"),
-                            ('machine = "c870"\nquiet = true\nmachine = "c1060"\n', "3:1"),
-                            ("quiet = 2026-11-26\n", "1:1"), ("[offset]\n[offset]\n", "2:"),
-                            ("a = " + 10000 * "[", "1:")):
+    def check_refused(self, what, *arguments):
+        ran = self.run_here(*arguments or ("offset", "--range", "0"))
+        self.assertEqual(ran.code, harness.USAGE)
+        self.assertIn(".coalprof.toml", ran.err_text)
+        self.assertIn(what, ran.err_text)
+
+    def test_that_are_no_settings_are_refused(self):
+        deep = 70000 * "a."
+        for text, what in (("quiet = 2026-11-26\n", "quiet"), ("machine =\n", "machine"), ("a = " + 10000 * "[", "'a'"),
+                           (f"[{deep}]\n", "too long"), (f"{deep}b = 1\n", "too long"), (f"[{deep[:9000]}]\n", "command"),
+                           (f"{deep[:9000]}b = 1\n", "setting"), ("offset.machine = 'c870'\n", "offset.machine"),
+                           ("color = \0\n", "no text"), ("\x1b[2Jcolor = 1\n", "no text")):
             with self.subTest(text[:40]):
                 self.set_project(text)
-                ran = self.run_here("offset", "--range", "0")
-                self.assertEqual(ran.code, harness.USAGE)
-                self.assertIn(f".coalprof.toml:{place}", ran.err_text)
+                if what == "machine":
+                    self.assertEqual(self.run_here("offset").code, harness.USAGE)
+                else:
+                    self.check_refused(what)
+        with open(f"{self.folder}/.coalprof.toml", "wb") as file:
+            file.write(bytes(range(128, 256)))
+        self.check_refused("no text")
+        self.assertEqual(self.run_here("offset", COALPROF_CONFIG="/dev/zero").code, harness.USAGE)
+
+    def test_of_a_folder_choose_nothing_that_is_executed_read_or_written(self):
+        for command, option in (("kernel", "nvcc-args"), ("kernel", "addresses"), ("kernel", "arg"), ("kernel", "source"),
+                                ("formula", "file"), ("formula", "array"), ("offset", "backend"), ("offset", "device"),
+                                ("offset", "output"), ("offset", "budget-file"), ("run", "machine-code"),
+                                ("occupancy", "cubin")):
+            with self.subTest(command=command, option=option):
+                self.set_project(f'[{command}]\n{option} = "x"\n')
+                self.check_refused(option)
+        for machine in ("./evil.json", "evil.json,v100", "v100,/dev/stdin"):
+            self.set_project(f'machine = "{machine}"\n')
+            self.check_refused("machine")
+
+    def test_of_a_folder_run_no_compiler_of_its_own(self):
+        with open(f"{self.folder}/k.cu", "w", encoding="ascii") as file:
+            file.write("__global__ void k(float* x) { x[threadIdx.x] = 1; }\n")
+        os.makedirs(f"{self.folder}/evil")
+        with open(f"{self.folder}/evil/gcc", "w", encoding="ascii") as file:
+            file.write(f"#!/bin/sh\ntouch {self.folder}/ran\n")
+        os.chmod(f"{self.folder}/evil/gcc", 0o755)
+        self.set_project('[kernel]\nnvcc-args="-ccbin,./evil"\n')
+        self.check_refused("nvcc-args", "kernel", "k.cu", "--grid", "1", "--block", "32")
+        self.assertFalse(os.path.exists(f"{self.folder}/ran"))
+
+    def test_of_a_folder_are_believed_whole_where_the_user_names_the_file(self):
+        self.set_project('file = "set.json"\nmachine = "c870"\n')
+        self.assertEqual(self.machine(COALPROF_CONFIG=".coalprof.toml"), "c870")
 
     def test_of_another_command_do_no_harm(self):
         self.set_user('range = "0..3"\ntype = "f64"\n')

@@ -4,6 +4,7 @@ import os
 import pty
 import re
 import shlex
+import socket
 import tempfile
 
 import harness
@@ -256,7 +257,7 @@ class Words(Case):
     def test_behind_two_dashes_are_no_options(self):
         formula = ("--json", "--", "-i+n-1")
         points = self.run_ok("formula", *formula).json["points"]
-        self.assertEqual(points[0]["predicted"]["load_sectors"], 131072)  # 4 MiB, each byte once
+        self.assertEqual(points[0]["predicted"]["load_sectors"], 2097152)  # 64 MiB, each byte once
         self.assertEqual(self.run_ok("--", "formula", *formula).json["points"], points)
         self.assertIn("'--range'", self.refuse("offset", "--", "--range", "1").err_text)
 
@@ -299,6 +300,40 @@ class Words(Case):
                 ran = harness.run(*command)
                 self.assertNotEqual(ran.code, harness.DONE)
                 self.assertIn(fix, ran.err_text)
+
+    def test_that_other_tools_take_lead_to_what_is_written_here(self):
+        for command, fix in ((("offset", "--op", "read"), "'load'"), (("offset", "--op", "write"), "'store'"),
+                             (("offset", "-g", "4"), "--grid"), (("offset", "-b", "4"), "--block"),
+                             (("offset", "--format", "pdf"), ".html"), (("offset", "-o", "x.pdf"), ".html"),
+                             (("formula", "x.T[i]", "--array", "x=f32[8,8]"), "x[j][i]"),
+                             (("explain", "formula", "i*3", "i"), "coalprof formula"),
+                             (("explain", "stride", "i", "k"), "leave it out")):
+            with self.subTest(command):
+                self.assertIn(fix, self.refuse(*command).err_text)
+
+    def test_of_a_block_with_a_comma_say_both_meanings(self):
+        """32,8 is a list; 32x8 may be meant. Two blocks that make none together are only a list."""
+        for block, says_so in (("32,8", True), ("4,8,16", True), ("128,256", False), ("32x8", False), ("64", False), ("32x8,64", False)):
+            with self.subTest(block):
+                ran = self.run_ok("offset", "--range", "0", "--block", block)
+                self.assertEqual(f"--block {block.replace(',', 'x')}" in ran.err_text, says_so)
+        self.assertEqual(self.run_ok("offset", "--range", "0", "--block", "32,8", "-q").err, b"")
+
+    def test_of_outputs_are_filled_in(self):
+        """As Nsight's names are: variables, the process, the host."""
+        with tempfile.TemporaryDirectory() as folder:
+            environment = harness.environment(RANK="5")
+            run = ("offset", "--range", "0", "-q", "-o")
+            self.check(harness.run(*run, "r.%q{RANK}.%%.json", env=environment, cwd=folder), harness.DONE)
+            self.assertEqual(os.listdir(folder), ["r.5.%.json"])
+            self.check(harness.run(*run, "%h.%p.json", env=environment, cwd=folder), harness.DONE)
+            (name,) = set(os.listdir(folder)) - {"r.5.%.json"}
+            self.assertRegex(name, rf"^{re.escape(socket.gethostname())}\.\d+\.json$")
+            for wrong, part in (("%q{NO_SUCH_RANK}.json", "NO_SUCH_RANK"), ("50%.json", "%%"), ("x%", "%%"), ("%q{RANK.json", "%q")):
+                ran = harness.run(*run, wrong, env=environment, cwd=folder)
+                self.assertEqual(ran.code, harness.USAGE)
+                self.assertIn(part, ran.err_text)
+            self.assertEqual(len(os.listdir(folder)), 2)
 
     def test_of_grids_have_a_way_out_that_can_be_typed(self):
         refused = self.refuse("row", "--grid", "67108", "--block", "1000").err_text
@@ -346,7 +381,7 @@ class Words(Case):
 
     def test_of_times_that_say_nothing_name_what_can_be_larger(self):
         of_grid = ("formula", "a[blockIdx.y*1024 + threadIdx.x]", "a[blockIdx.x]", "--grid", "64x64")
-        for command, option in (((*of_grid,), "larger --grid"), (("formula", "a[i]", "a[i*2]"), "Try --size"),
+        for command, option in (((*of_grid,), "larger --grid"), (("formula", "a[i]", "a[i*2]", "--size", "64KiB"), "Try --size"),
                                 ((*of_grid[:-1], "64x64,64x32"), "larger --grid")):
             with self.subTest(command):
                 note = " ".join(self.run_ok(*command).out_text.split())
