@@ -92,57 +92,44 @@ void KernelOptions::add_to(CLI::App& command) {
     limits.add_to(command);
 }
 
-std::optional<TypedLaunch> read_launch(const std::string& text) {
-    const std::size_t begin = text.find("<<<");
-    if (begin == text.npos) return std::nullopt;
-    const std::size_t end = text.find(">>>", begin);
+namespace {
+
+// The arguments of "kernel<<<4096, dim3(32, 8), 1024>>>", each as its option takes it: "32x8".
+std::vector<std::string> parts_of_launch(const std::string& text) {
+    const std::size_t begin = text.find("<<<"), end = text.find(">>>");
     std::vector<std::string> parts(1);
     int depth = 0;
-    for (const char c : text.substr(begin + 3, end == text.npos ? end : end - begin - 3)) {
-        if (c == '(' || c == '{') ++depth;
-        if (c == ')' || c == '}') --depth;
-        if (c == ',' && depth == 0)
-            parts.emplace_back();
-        else if (c == ',')
-            parts.back() += 'x';
-        else if (c != ' ')
-            parts.back() += c;
-    }
-    for (std::string& part : parts)  // dim3(32x8), {32x8}
-        if (part.ends_with(')') || part.ends_with('}'))
-            part = part.substr(part.find_first_of("({") + 1), part.pop_back();
-    if (end == text.npos || parts.size() < 2 || depth != 0)
-        throw UsageError(fmt::format("--launch {}: it is no launch", shown(text)),
-                         "for example --launch '<<<4096, 256>>>' or '<<<dim3(64, 64), dim3(32, 8), "
-                         "1024>>>': grid, block and dynamic shared memory");
-    return TypedLaunch{parts[0], parts[1], parts.size() > 2 ? parts[2] : std::string()};
+    if (begin < end && end != text.npos)
+        for (const char c : text.substr(begin + 3, end - begin - 3)) {
+            if (c == '(' || c == '{') parts.back().clear();  // after dim3
+            depth += c == '(' || c == '{' ? 1 : c == ')' || c == '}' ? -1 : 0;
+            if (c == ',' && depth == 0)
+                parts.emplace_back();
+            else if (std::string_view(" (){}").find(c) == std::string_view::npos)
+                parts.back() += c == ',' ? 'x' : c;
+        }
+    if (parts.size() >= 2) return parts;
+    throw UsageError(fmt::format("--launch {}: it is no launch", shown(text)),
+                     "for example --launch '<<<4096, 256>>>' or '<<<dim3(64, 64), dim3(32, 8), "
+                     "1024>>>': grid, block and dynamic shared memory");
 }
+
+}  // namespace
 
 void KernelOptions::take_launches(std::vector<std::string>& grids,
                                   std::vector<std::string>& blocks) {
-    if (std::erase_if(grids,
-                      [&](const std::string& one) {
-                          const bool is_launch = one.find("<<<") != one.npos;
-                          if (is_launch) launches.push_back(one);
-                          return is_launch;
-                      }) > 0 &&
-        !grids.empty())
-        throw UsageError("--grid: one is a whole launch, the other is none");
-    if (launches.empty()) return;
-    if (!grids.empty() || !blocks.empty())
-        throw UsageError("--launch: it says grid and block, and --grid or --block was given, too",
-                         "give one of the two");
+    std::erase_if(grids, [&](const std::string& one) {
+        const bool is_launch = one.find("<<<") != one.npos;
+        if (is_launch) launches.push_back(one);
+        return is_launch;
+    });
+    if (!launches.empty() && (!grids.empty() || !blocks.empty()))
+        throw UsageError("--launch: it says grid and block, and --grid or --block was given, too");
     for (const std::string& one : launches) {
-        const auto launch = read_launch(one);
-        if (!launch)
-            throw UsageError(fmt::format("--launch {}: it has no <<<", shown(one)),
-                             "for example --launch '<<<4096, 256>>>'");
-        grids.push_back(launch->grid);
-        blocks.push_back(launch->block);
-        if (launch->shared.empty()) continue;
-        if (shared != "0" && shared != launch->shared)
-            throw UsageError("--launch: shared memory is given twice, and differs");
-        shared = launch->shared;
+        const std::vector<std::string> parts = parts_of_launch(one);
+        grids.push_back(parts[0]);
+        blocks.push_back(parts[1]);
+        if (parts.size() > 2) shared = parts[2];
     }
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -61,16 +60,6 @@ class KernelFile {
     PtxTexts texts_;
     std::vector<PtxModule> modules_;  // views in it point into the bytes
 };
-
-// What "<<<4096, dim3(32, 8), 1024>>>" says of a launch, as the options take it; a stream is
-// ignored.
-struct TypedLaunch {
-    std::string grid;    // "4096"
-    std::string block;   // "32x8"
-    std::string shared;  // "1024"; empty: none
-};
-// `text` may have a kernel's name before it. None where it has no <<<. Throws UsageError.
-std::optional<TypedLaunch> read_launch(const std::string& text);
 
 // The block as it was given, or the only one that the kernel was compiled for. Throws UsageError
 // where grid or block is not given: all that the kernel's launch lacks, with a command that has it.

@@ -389,6 +389,7 @@ bool parse_command_line(CLI::App& app, const std::vector<std::string>& argv) {
         print_out(*wish == VersionWish::in_full ? build_text() : app.version() + "\n");
         return false;
     }
+    const std::vector<std::string> typed = words;  // which hints repeat
     const std::vector<Setting> settings = settings_for(app, words);
     if (!settings.empty()) {
         if (says_more(words)) say_settings(settings);
@@ -407,11 +408,11 @@ bool parse_command_line(CLI::App& app, const std::vector<std::string>& argv) {
     } catch (const CLI::CallForVersion&) {
         print_out(app.version() + "\n");
     } catch (const CLI::ExtrasError&) {
-        refuse_extra(app, words);
+        refuse_extra(app, typed);
     } catch (const CLI::ParseError& error) {
         // A missing argument may be there, but not have been taken.
         if (error.get_name() == "RequiredError" && app.remaining_size(true) > 0)
-            refuse_extra(app, words);
+            refuse_extra(app, typed);
         const CLI::App& command = chosen_command(app);
         const std::string sentence = sentence_of(error);
         const std::string list = hint_for_repeated(command, sentence.substr(0, sentence.find(':')));

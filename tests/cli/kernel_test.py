@@ -527,6 +527,18 @@ class Kernel(Case):
                 file.write("program a\nend program\n")
             self.assertIn("docs/from-code.md", self.refuse("kernel", f"{folder}/a.f90", *LAUNCH).err_text)
 
+    @unittest.skipUnless(harness.can_attach(), "built without CUDA")
+    def test_hints_at_an_architecture_whose_code_the_machine_runs(self):
+        def program(architecture):  # docs of cupti/attach/cubins.h
+            text = GATHER.encode().ljust(-(-len(GATHER) // 8) * 8, b"\0")
+            entry = struct.pack("<HHIQIIIIQQQQ", 1, 0x101, 64, len(text), 0, 0, 0, architecture, 0, 0, 0, 0) + text
+            return struct.pack("<IHHQ", 0xba55ed50, 1, 16, len(entry)) + entry
+        for machine, built_for, arch in (("v100", 90, "sm_75"), ("v100", 80, "sm_75"), ("a100", 90, "sm_80")):
+            with self.subTest(machine=machine, built_for=built_for):
+                refused = self.refuse("kernel", "-", *LAUNCH, "--machine", machine, stdin=program(built_for)).err_text
+                self.assertIn(f"-arch={arch}", refused)
+                self.check(harness.run("kernel", "-", *LAUNCH, "--machine", machine, stdin=program(int(arch[3:]))), harness.DONE)
+
     def test_draws_its_own_launch_where_it_says_how_to_draw_a_line(self):
         launch = ("--grid", "64x64", "--block", "32x8", "--machine", "v100")
         (finding, *_) = self.run_ok("kernel", NATURAL, "transpose_naive", *launch, "--json").json["findings"]

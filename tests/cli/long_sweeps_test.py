@@ -85,7 +85,7 @@ class Shards(Files):
         self.ok("stride", "--range", "1..31", "--shard", "3/3", "-o", "g.json", "-q")
         self.assertIn("31", self.refuse("merge", one, two, "g.json", cwd=self.folder).err_text)
         self.ok("stride", "--range", "1..32", "-o", "h.json", "-q")
-        self.assertIn("no shard", self.refuse("merge", "h.json", cwd=self.folder).err_text)
+        self.assertIn("--shard", self.refuse("merge", "h.json", cwd=self.folder).err_text)
 
     def test_of_several_gpus_keep_what_is_true_of_all(self):
         names = []
