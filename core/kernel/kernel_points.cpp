@@ -226,11 +226,11 @@ KernelResult points_of_kernel(const Code& code, const KernelLaunch& launch,
         add_repeat_findings(result, code, launch, counts);
     }
     warn(result, "W-UNCOUNTED", text_of_uncounted(code));
-    if (notes.needs_tensors)
+    if ((notes.decisive & by_tensor_map) != 0)
         warn(result, "W-CONTENTS",
              "addresses or branches depend on what a tensor map brings to shared memory, which is "
              "not known here: what was there before was taken. coalprof run counts on a GPU");
-    warn(result, "W-CONTENTS", text_of_contents(notes.contents_missing, memory));
+    warn(result, "W-CONTENTS", text_of_contents(memory.names_of(notes.decisive), memory));
     return result;
 }
 
@@ -296,13 +296,17 @@ class CountingSink : public AccessSink {
                  const KernelLaunch& launch, std::uint64_t at_once)
         : counter(machine, code.sites.size(), samples, sorts_of_atomics(code, machine)),
           stream(launch, at_once, code.sites.size()) {}
+    void begin(const BlockBox& box) override {
+        counter.begin(box);
+        stream.begin(box);
+    }
     void take(std::uint32_t site, Space space, const WarpAccess& access, const Growth& growth,
               const BlockBox& box) override {
         counter.take(site, space, access, growth, box);
         if (space == Space::global)
             stream.take(site, access, growth, box);
         else
-            stream.note_work(box);
+            stream.note_work();
     }
     void resume(std::uint32_t warp) override {
         counter.resume(warp);

@@ -114,23 +114,23 @@ void say_why_unknown(Readings& readings) {
 }  // namespace
 
 void SiteCounts::add(const SiteCounts& other, std::size_t most) {
+    if (other.warps != 0) space = warps != 0 ? std::min(space, other.space) : other.space;
     warps += other.warps;
     lanes += other.lanes;
     walks += other.walks;
     repeats += other.repeats;
     repeated_bytes += other.repeated_bytes;
     add_accesses(other, 1);
-    if (other.warps != 0) space = other.space;
     for (const SampledWarp& one : other.samples) keep(one, most);
 }
 
 void SiteCounts::keep(const SampledWarp& warp, std::size_t most) {
     const auto by_block = [](const SampledWarp& one) { return std::pair(one.block, one.number); };
     const bool is_full = samples.size() >= most;
-    if (!would_keep(warp.draw, most)) return;
-    if (is_full) samples.erase(std::ranges::max_element(samples, {}, &SampledWarp::draw));
+    if (!would_keep(key_of(warp), most)) return;
+    if (is_full) samples.erase(std::ranges::max_element(samples, {}, key_of));
     samples.insert(std::ranges::upper_bound(samples, by_block(warp), {}, by_block), warp);
-    highest_draw = std::ranges::max_element(samples, {}, &SampledWarp::draw)->draw;
+    highest_key = key_of(*std::ranges::max_element(samples, {}, key_of));
 }
 
 std::vector<WarpAccess> SiteCounts::warps_kept() const {
@@ -197,7 +197,7 @@ void SiteCounter::take(std::uint32_t site, Space space, const WarpAccess& access
                        const Growth& growth, const BlockBox& box) {
     SiteCounts& counts = attempt(site);
     const std::uint64_t blocks = box.blocks();
-    counts.space = space;
+    counts.space = counts.warps != 0 ? std::min(counts.space, space) : space;
     counts.warps += blocks;
     counts.lanes += blocks * static_cast<std::uint64_t>(std::popcount(access.active_lanes));
     sample(site, access, growth, box);
@@ -233,9 +233,8 @@ SiteCounts SiteCounter::counts_of_box(std::uint32_t site, const WarpAccess& acce
     return counts;
 }
 
-void SiteCounter::choose_blocks(const BlockBox& box) {
-    if (box == box_) return;
-    box_ = box;
+void SiteCounter::begin(const BlockBox& box) {
+    taken_ = 0;
     blocks_.clear();
     for (std::size_t which = 0; which < most_of_box; ++which) {
         const auto at = block_in_box(which, box);
@@ -250,7 +249,6 @@ void SiteCounter::choose_blocks(const BlockBox& box) {
 // Blocks at other positions in their lines have other warps.
 void SiteCounter::sample(std::uint32_t site, const WarpAccess& access, const Growth& growth,
                          const BlockBox& box) {
-    choose_blocks(box);
     SiteCounts& counts = attempt_[site];
     const bool is_one = box.blocks() == 1 || grows_by_lines(growth);
     for (const BlockInBox& block : std::span(blocks_).first(is_one ? 1 : blocks_.size())) {
@@ -258,9 +256,9 @@ void SiteCounter::sample(std::uint32_t site, const WarpAccess& access, const Gro
         std::uint64_t by = 0;
         for (std::size_t d = 0; d < 3; ++d)
             by += static_cast<std::uint64_t>(growth[d]) * block.at[d];
-        const std::uint64_t draw = draw_of(access, by, block.number);
-        if (!counts.would_keep(draw, samples_) || !kept_[site].would_keep(draw, samples_)) continue;
-        SampledWarp warp{.access = access, .block = block.number, .number = number, .draw = draw};
+        const SiteCounts::SampleKey key{draw_of(access, by, block.number), block.number, number};
+        if (!counts.would_keep(key, samples_) || !kept_[site].would_keep(key, samples_)) continue;
+        SampledWarp warp{access, block.number, number, std::get<0>(key)};
         for (std::uint64_t& address : warp.access.addresses) address += by;
         counts.keep(warp, samples_);
     }
@@ -313,16 +311,15 @@ const SiteCounts& SiteCounter::counts_of_site(std::uint32_t site, const WarpAcce
 }
 
 void SiteCounter::keep() {
-    for (const std::uint32_t site : touched_) {
-        kept_[site].add(attempt_[site], samples_);
-        attempt_[site] = {};
-    }
-    touched_.clear();
-    stored_.clear();
+    for (const std::uint32_t site : touched_) kept_[site].add(attempt_[site], samples_);
+    drop();
 }
 
 void SiteCounter::drop() {
-    for (const std::uint32_t site : touched_) attempt_[site] = {};
+    for (const std::uint32_t site : touched_) {
+        attempt_[site] = {};
+        previous_[site] = {};
+    }
     touched_.clear();
     stored_.clear();
 }

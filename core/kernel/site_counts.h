@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <tuple>
 #include <vector>
 
 #include "core/count/coalescer.h"
@@ -25,7 +26,7 @@ struct SampledWarp {
     WarpAccess access;
     std::uint64_t block = 0;   // by z, then y, then x
     std::uint64_t number = 0;  // of the block's accesses, in order
-    std::uint64_t draw = 0;    // the lowest stay
+    std::uint64_t draw = 0;    // the lowest stay; of equal ones the first
 };
 
 struct SiteCounts {
@@ -38,13 +39,16 @@ struct SiteCounts {
     TransactionCounts transactions;
     SharedCounts shared;
     LocalCounts local;
-    Space space = Space::global;
+    Space space = Space::global;  // of generic addresses in several: the first of them as declared
     std::vector<SampledWarp> samples;  // by their blocks
     void add(const SiteCounts& other, std::size_t most = most_samples);
-    std::uint64_t highest_draw = 0;  // of them
+    // The same ones are kept in whatever order they come: no two have the same key.
+    using SampleKey = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>;
+    static SampleKey key_of(const SampledWarp& warp) { return {warp.draw, warp.block, warp.number}; }
+    SampleKey highest_key = {};  // of them
     void keep(const SampledWarp& warp, std::size_t most);
-    bool would_keep(std::uint64_t draw, std::size_t most) const {
-        return most != 0 && (samples.size() < most || draw < highest_draw);
+    bool would_keep(const SampleKey& key, std::size_t most) const {
+        return most != 0 && (samples.size() < most || key < highest_key);
     }
     std::vector<WarpAccess> warps_kept() const;
     void add_accesses(const SiteCounts& other, std::uint64_t times);
@@ -58,6 +62,7 @@ class SiteCounter : public AccessSink {
     // `atomics`: the sorts of those on shared memory, site by site; empty: unknown.
     SiteCounter(const Machine& machine, std::size_t sites, std::size_t samples = most_samples,
                 std::vector<SharedAtomic> atomics = {});
+    void begin(const BlockBox& box) override;
     void take(std::uint32_t site, Space space, const WarpAccess& access, const Growth& growth,
               const BlockBox& box) override;
     void resume(std::uint32_t warp) override { stored_.resume(warp); }
@@ -77,7 +82,6 @@ class SiteCounter : public AccessSink {
                     const BlockBox& box);
     void sample(std::uint32_t site, const WarpAccess& access, const Growth& growth,
                 const BlockBox& box);
-    void choose_blocks(const BlockBox& box);
     SiteCounts& attempt(std::uint32_t site);
 
     Machine machine_;
@@ -104,12 +108,11 @@ class SiteCounter : public AccessSink {
     };
     std::size_t counted_of_site_;
     std::vector<Counted> counted_;
-    // The blocks of `box_` whose warps are candidates for samples.
+    // The blocks of the box whose warps are candidates for samples.
     struct BlockInBox {
         std::array<std::uint32_t, 3> at{};
         std::uint64_t number = 0;
     };
-    BlockBox box_{.count = {}};
     std::vector<BlockInBox> blocks_;
     VisitedPlaces stored_;
     std::vector<WarpAccess> previous_;  // of each site, of global memory, block by block

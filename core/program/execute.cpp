@@ -26,21 +26,19 @@ bool KernelFault::is_before(const KernelFault& other) const {
 }
 
 void ExecutionNotes::add(const KernelFault& fault) {
-    const auto known = std::ranges::find(faults, fault.instruction, &KernelFault::instruction);
-    if (known == faults.end())
-        faults.push_back(fault);
+    const auto known =
+        std::ranges::lower_bound(faults, fault.instruction, {}, &KernelFault::instruction);
+    if (known == faults.end() || known->instruction != fault.instruction)
+        faults.insert(known, fault);
     else if (fault.is_before(*known))
         *known = fault;
 }
 
 void ExecutionNotes::add(const ExecutionNotes& other) {
     for (const KernelFault& fault : other.faults) add(fault);
-    for (const std::string& name : other.contents_missing)
-        if (std::ranges::find(contents_missing, name) == contents_missing.end())
-            contents_missing.push_back(name);
     steps += other.steps;
     warps += other.warps;
-    needs_tensors |= other.needs_tensors;
+    decisive |= other.decisive;
     without_bounds |= other.without_bounds;
     shared_bytes = std::max(shared_bytes, other.shared_bytes);
 }
@@ -65,7 +63,7 @@ class Executor::Body {
         sink_ = &sink;
         follows_steps_ = sink.follows_steps();
         attempt_ = {};
-        unsaid_ = 0;
+        sink.begin(box);
         block_memory_.begin_block();
         for (WarpState& warp : warps_) warp.begin_block(steps_, box);
         for (bool is_running = true; is_running;) {
@@ -79,8 +77,6 @@ class Executor::Body {
         }
         budget_.spend(attempt_.steps % steps_at_once);
         attempt_.warps = warps_.size() * box.blocks();
-        attempt_.contents_missing = memory_.names_of(unsaid_);
-        attempt_.needs_tensors = (unsaid_ & by_tensor_map) != 0;
         notes.add(attempt_);
     }
 
@@ -116,7 +112,7 @@ class Executor::Body {
         if (follows_steps_ && !sink_->step(step.instruction)) return warp.end();
         const std::uint32_t lanes = lanes_of(warp, step);
         if (step.guard != no_slot && (is_control_flow(step.opcode) || step.site != ~0u))
-            unsaid_ |= warp.registers[step.guard].unsaid;
+            attempt_.decisive |= warp.registers[step.guard].unsaid;
         switch (step.opcode) {
             case Opcode::branch: return warp.branch(step.target, lanes);
             case Opcode::branch_table: return branch_by_table(warp, step, lanes);
@@ -142,7 +138,7 @@ class Executor::Body {
     void branch_by_table(WarpState& warp, const PtxStep& step, std::uint32_t lanes) {
         const LaneValue& index = read(warp, step.input[0], lanes);
         need_fixed(index);
-        unsaid_ |= index.unsaid;
+        attempt_.decisive |= index.unsaid;
         const auto& targets = steps_.table(step);
         if (const std::uint32_t rest = warp.active & ~lanes; rest != 0)
             warp.wait({warp.at + 1, rest});
@@ -232,7 +228,7 @@ class Executor::Body {
         all.growth = base.growth;
         all.warp.width_bytes = step.width_bytes;
         all.warp.active_lanes = lanes;
-        if (step.site != ~0u) unsaid_ |= base.unsaid;
+        if (step.site != ~0u) attempt_.decisive |= base.unsaid;
         // Rows of one or two matrices of ldmatrix.
         if (step.variant == 'n') all.warp.active_lanes &= 0xFFu;
         if (step.variant == 'm') all.warp.active_lanes &= 0xFFFFu;
@@ -304,7 +300,7 @@ class Executor::Body {
             block_memory_.copy(step, from, to, sizes, warp.registers[step.input[0]].unsaid);
         }
         if (!sizes) return;
-        if (step.site != ~0u) unsaid_ |= sizes->unsaid;
+        if (step.site != ~0u) attempt_.decisive |= sizes->unsaid;
         each_lane(lanes, [&](std::uint32_t lane) {
             if (sizes->at[lane] == 0) from.warp.active_lanes &= ~(1u << lane);
         });
@@ -356,12 +352,9 @@ class Executor::Body {
             fresh |= bad & ~warp.stopped;
         });
         if (bad == 0) return;
-        if (box_->blocks() > 1 && (differs || !is_known(step))) throw_split_all();
+        if (box_->blocks() > 1 && differs) throw_split_all();
         warp.stopped |= bad;
-        if (fresh != 0)
-            add_fault(warp, step, first, fresh, access.warp);
-        else if (!is_known(step))
-            known_faults_.push_back(step.instruction);
+        if (fresh != 0) add_fault(warp, step, first, fresh, access.warp);
         access.warp.active_lanes &= ~bad;
     }
     // All lanes at once, for the usual case: in one array, at multiples of the width.
@@ -431,12 +424,8 @@ class Executor::Body {
                              offset + spread.most + static_cast<Wide>(width) > 0;
         return BadPlace{KernelFault::Kind::out_of_bounds, there, differs};
     }
-    bool is_known(const PtxStep& step) const {
-        return std::ranges::find(known_faults_, step.instruction) != known_faults_.end();
-    }
     void add_fault(const WarpState& warp, const PtxStep& step, const BadPlace& place,
                    std::uint32_t lanes, WarpAccess asked) {
-        if (!is_known(step)) known_faults_.push_back(step.instruction);
         const auto lane = static_cast<std::uint32_t>(std::countr_zero(lanes));
         const std::uint64_t address = asked.addresses[lane];
         const LaunchArray* array = place.array;
@@ -462,13 +451,11 @@ class Executor::Body {
     StepBudget& budget_;
     BlockMemory block_memory_;
     std::vector<WarpState> warps_;
-    std::vector<std::uint32_t> known_faults_;  // their instructions
     const LaunchArray* last_array_ = nullptr;
     const BlockBox* box_ = nullptr;
     AccessSink* sink_ = nullptr;
     bool follows_steps_ = false;
     ExecutionNotes attempt_;
-    UnsaidArrays unsaid_ = 0;  // that decided an address or a branch
     LaneValue result_;
     Exchanged exchanged_;
 };

@@ -1,5 +1,6 @@
 // Executes the instructions that a kernel's addresses and branches depend on, warp by warp, for
-// boxes of blocks: all blocks of a box at once where they go the same way.
+// boxes of blocks: all blocks of a box at once where they go the same way. What a box comes to, and
+// whether it must be split, depends on the box alone: not on what its executor did before.
 #pragma once
 
 #include <array>
@@ -43,10 +44,8 @@ struct KernelFault {
 
 // The outcome of one attempt at a box besides its accesses.
 struct ExecutionNotes {
-    std::vector<KernelFault> faults;  // by instruction: the first in launch order
-    // Names of arrays without given contents that decided an address or a branch.
-    std::vector<std::string> contents_missing;
-    bool needs_tensors = false;       // bytes that a tensor map brought did so
+    std::vector<KernelFault> faults;  // in the order of instructions: the first in launch order
+    UnsaidArrays decisive = 0;        // arrays without given contents: of an address or a branch
     UnsaidArrays without_bounds = 0;  // arrays of unknown size that were accessed
     std::uint64_t steps = 0;          // warp instructions that were executed
     std::uint64_t warps = 0;
@@ -59,6 +58,7 @@ struct ExecutionNotes {
 class AccessSink {
  public:
     virtual ~AccessSink() = default;
+    virtual void begin(const BlockBox& /*box*/) {}
     // `growth` of the addresses from block to block of the box.
     virtual void take(std::uint32_t site, Space space, const WarpAccess& access,
                       const Growth& growth, const BlockBox& box) = 0;
@@ -123,7 +123,9 @@ struct Execution {
     // accesses in the sinks before them do not count.
     std::uint64_t sampled_blocks = 0;
 };
-// The whole launch. `new_sink` is called by this thread. Throws UsageError, Stopped.
+// The whole launch. `new_sink` is called by this thread. Nothing depends on the number of threads
+// or their order: boxes are split by what they do, the budget counts the steps of all, and of
+// several refusals the one of the first block is thrown. Throws UsageError, Stopped.
 Execution execute(const Code& code, const KernelLaunch& launch, LaunchMemory& memory,
                   const ExecutionLimits& limits, std::size_t threads,
                   const std::function<AccessSink&()>& new_sink);

@@ -38,8 +38,7 @@ struct LaunchArray {
     std::uint64_t end = ~std::uint64_t{0};  // begin of the next one's
 };
 
-// A set of arrays without given contents: bit n is the nth of arrays(), the last but one all that
-// follow.
+// A set of arrays without given contents: bit n is the nth of arrays(), bit 62 every later one.
 using UnsaidArrays = std::uint64_t;
 // Bytes that copies by tensor maps brought: which ones is not known.
 inline constexpr UnsaidArrays by_tensor_map = UnsaidArrays{1} << 63;

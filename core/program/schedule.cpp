@@ -8,6 +8,8 @@
 
 #include "core/program/execute.h"
 #include "core/program/step_code.h"
+#include "core/runtime/job.h"
+#include "core/text/error.h"
 
 namespace coalprof {
 namespace {
@@ -20,8 +22,9 @@ class Boxes {
         std::ranges::move(more, std::back_inserter(waiting_));
         changed_.notify_all();
     }
-    // False: all are done, or a thread failed.
+    // False: all are done, or a thread was stopped.
     bool take(BlockBox& box) {
+        call_taking_hook();
         std::unique_lock lock(mutex_);
         changed_.wait(lock, [&] { return !waiting_.empty() || running_ == 0 || is_stopped_; });
         if (waiting_.empty() || is_stopped_) return false;
@@ -97,6 +100,41 @@ BlockBox block_of(const KernelLaunch& launch, std::uint64_t number) {
     return box;
 }
 
+// The refusal of the work with the lowest number: the same whichever thread comes to it first.
+class FirstRefusal {
+ public:
+    // False: it was refused.
+    template <typename Run>
+    bool attempt(std::uint64_t number, const Run& run) {
+        try {
+            run();
+            return true;
+        } catch (const UsageError&) {
+            const std::lock_guard lock(mutex_);
+            if (!failure_ || number < number_) failure_ = std::current_exception(), number_ = number;
+            return false;
+        }
+    }
+    bool is_before(std::uint64_t number) {
+        const std::lock_guard lock(mutex_);
+        return failure_ && number_ < number;
+    }
+    void rethrow() const {
+        if (failure_) std::rethrow_exception(failure_);
+    }
+
+ private:
+    std::mutex mutex_;
+    std::exception_ptr failure_;
+    std::uint64_t number_ = 0;
+};
+
+// Of its first block, in the order of the launch.
+std::uint64_t number_of(const KernelLaunch& launch, const BlockBox& box) {
+    return (std::uint64_t{box.first[2]} * launch.grid[1] + box.first[1]) * launch.grid[0] +
+           box.first[0];
+}
+
 // The kernel to execute, for all threads.
 struct Work {
     const StepCode& steps;
@@ -129,12 +167,18 @@ void in_threads(const Work& work, std::size_t threads, StepBudget& budget, const
     if (failure) std::rethrow_exception(failure);
 }
 
-void take_boxes(Boxes& boxes, Executor& executor, AccessSink& sink, ExecutionNotes& notes) {
+// Goes on after a refusal: whether the budget would have been spent decides which of both is
+// reported, and depends on all boxes.
+void take_boxes(const Work& work, Boxes& boxes, FirstRefusal& refusal, Executor& executor,
+                AccessSink& sink, ExecutionNotes& notes) {
     BlockBox box;
     while (boxes.take(box)) {
         try {
-            executor.run(box, sink, notes);
-            sink.keep();
+            if (refusal.attempt(number_of(work.launch, box),
+                                [&] { executor.run(box, sink, notes); }))
+                sink.keep();
+            else
+                sink.drop();
             boxes.done();
         } catch (const BoxMustSplit& why) {
             sink.drop();
@@ -153,9 +197,11 @@ ExecutionNotes run_all(const Work& work, StepBudget& budget) {
     for (std::size_t i = 0; i < work.threads; ++i) sinks.push_back(&work.new_sink());
     Boxes boxes;
     boxes.add({{.count = work.launch.grid}});
+    FirstRefusal refusal;
     in_threads(work, work.threads, budget, [&](Executor& executor, std::size_t thread) {
-        take_boxes(boxes, executor, *sinks[thread], notes[thread]);
+        take_boxes(work, boxes, refusal, executor, *sinks[thread], notes[thread]);
     });
+    refusal.rethrow();
     ExecutionNotes all;
     for (const ExecutionNotes& one : notes) all.add(one);
     return all;
@@ -208,15 +254,25 @@ class Sample {
     void run_rounds(std::uint64_t first, std::uint64_t end) {
         StepBudget unlimited(~std::uint64_t{0});
         const std::size_t threads = work_.steps.code().needs_stored_values ? 1 : work_.threads;
+        FirstRefusal refusal;
         in_threads(work_, threads, unlimited, [&](Executor& executor, std::size_t thread) {
-            for (std::size_t group = thread; group < sample_groups; group += threads)
-                for (std::uint64_t round = first; round < end; ++round) {
-                    executor.run(block_of(work_.launch, sampled_block(round * sample_groups + group,
-                                                                      work_.launch.blocks())),
-                                 *sinks_[group], notes_[group]);
-                    sinks_[group]->keep();
-                }
+            for (std::size_t group = thread; group < sample_groups; group += threads) {
+                call_taking_hook();
+                if (refusal.is_before(group) || !refusal.attempt(group, [&] {
+                        run_group(group, first, end, executor);
+                    }))
+                    return;
+            }
         });
+        refusal.rethrow();
+    }
+    void run_group(std::size_t group, std::uint64_t first, std::uint64_t end, Executor& executor) {
+        for (std::uint64_t round = first; round < end; ++round) {
+            executor.run(block_of(work_.launch, sampled_block(round * sample_groups + group,
+                                                              work_.launch.blocks())),
+                         *sinks_[group], notes_[group]);
+            sinks_[group]->keep();
+        }
     }
 
     const Work& work_;

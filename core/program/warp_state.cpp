@@ -84,6 +84,9 @@ void WarpState::begin_block(const StepCode& code, const BlockBox& box) {
     parked_.clear();
     steps = 0;
     local.clear();
+    if (has_unsaid_)
+        for (LaneValue& one : registers) one.unsaid = 0;
+    has_unsaid_ = false;
     for (const Slot place : code.read_first()) {
         registers[place] = {};
         registers[place].valid = all_lanes;
@@ -150,6 +153,7 @@ bool WarpState::gather(std::uint32_t named) {
 void WarpState::write(Slot place, const LaneValue& value, std::uint32_t written,
                       bool is_predicate) {
     LaneValue& there = registers[place];
+    has_unsaid_ |= value.unsaid != 0;
     there.unsaid = value.unsaid | ((lanes & ~written) == 0 ? 0 : there.unsaid);
     if (is_predicate) {
         there.at[0] = (there.at[0] & ~std::uint64_t{written}) | (value.at[0] & written);

@@ -71,6 +71,7 @@ class WarpState {
     bool meet();
     void take_those_here();
 
+    bool has_unsaid_ = false;               // a register has, or had in this block
     std::uint32_t next_waiting_ = nowhere;  // the lowest of `waiting_` that is not held
     bool waits_for_none_ = false;
     std::vector<LaneGroup> waiting_;

@@ -9,6 +9,12 @@
 
 namespace coalprof {
 
+// Called before a thread takes work: tests delay it there. No result may depend on it.
+inline std::atomic<void (*)()> taking_hook{nullptr};
+inline void call_taking_hook() {
+    if (auto* const hook = taking_hook.load(std::memory_order_relaxed)) hook();
+}
+
 // The items of a job that no thread has taken.
 class Items {
  public:
@@ -34,7 +40,10 @@ class Items {
     void rethrow_failure() const;
 
  private:
-    std::uint64_t take() { return next_.fetch_add(1, std::memory_order_relaxed); }
+    std::uint64_t take() {
+        call_taking_hook();
+        return next_.fetch_add(1, std::memory_order_relaxed);
+    }
 
     alignas(64) std::atomic<std::uint64_t> next_{0};  // a cache line that all takers write
     alignas(64) const std::uint64_t count_;

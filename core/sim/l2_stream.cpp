@@ -108,7 +108,7 @@ bool L2Stream::is_sampled(std::uint64_t line) const {
 void L2Stream::take(std::uint32_t site, const WarpAccess& access, const Growth& growth,
                     const BlockBox& box) {
     const std::uint32_t sequence = sequence_[warp_]++;
-    note_work(box);
+    note_work();
     // Longer loops repeat.
     if (sequence >= sequence_limit_ && box.blocks() > 1) return;
     if (!is_load_or_store(access.kind))
@@ -187,7 +187,7 @@ void L2Stream::erase_unsampled(std::size_t from) {
                 kept_.end());
 }
 
-void L2Stream::begin_box() {
+void L2Stream::end_box() {
     std::ranges::fill(sequence_, 0u);
     accesses_of_box_ = 0;
 }
@@ -221,14 +221,14 @@ void L2Stream::keep() {
         warps_ += blocks;
         lengthen(accesses, first);
     }
-    begin_box();
+    end_box();
 }
 void L2Stream::drop() {
     atomics_.drop();
     stores_.drop();
     kept_.resize(attempt_);
     halvings_ = kept_halvings_;
-    begin_box();
+    end_box();
 }
 
 // The first of equally long ones in the launch.

@@ -67,14 +67,12 @@ class L2Stream {
     // `blocks_at_once`: resident on the whole GPU; `sites`: of the code.
     L2Stream(const KernelLaunch& launch, std::uint64_t blocks_at_once, std::size_t sites,
              std::size_t most_kept = 40'000);
+    void begin(const BlockBox& box) { box_ = box; }
     void resume(std::uint32_t warp) { warp_ = warp; }
     void take(std::uint32_t site, const WarpAccess& access, const Growth& growth,
               const BlockBox& box);
     // An access of any memory.
-    void note_work(const BlockBox& box) {
-        box_ = box;
-        ++accesses_of_box_;
-    }
+    void note_work() { ++accesses_of_box_; }
     // The same for a warp's access number `sequence`.
     void take_at(std::uint32_t sequence, std::uint32_t site, const WarpAccess& access,
                  const Growth& growth, const BlockBox& box);
@@ -83,7 +81,6 @@ class L2Stream {
         block_limit_ = blocks;
         is_cut_ = blocks < blocks_;
     }
-    void begin_box();
     void keep();
     void drop();
     // Adds the stream of another thread.
@@ -101,6 +98,7 @@ class L2Stream {
     }
     static void count_lines(LineCounts& counts, const WarpAccess& access, const Growth& growth,
                             const BlockBox& box);
+    void end_box();
     void thin();
     void erase_unsampled(std::size_t from);
     void lengthen(std::uint32_t accesses, std::uint64_t block);

@@ -27,6 +27,7 @@ void VisitedPlaces::resume(std::uint32_t warp) {
 void VisitedPlaces::clear() {
     if (visits_.empty()) return;
     visits_.clear();
+    last_ = 0;
     places_ = {};
 }
 

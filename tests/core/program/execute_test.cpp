@@ -210,10 +210,10 @@ const std::string gather =
 TEST(Execution, of_gathers_follows_what_an_index_array_holds) {
     const Executed given = run(ptx_of(gather, 2), {1, 1, 1}, {32, 1, 1}, {"1=u32[32]=iota"});
     EXPECT_EQ(given[1].global.sectors, 32u);
-    EXPECT_TRUE(given.notes.contents_missing.empty());
+    EXPECT_TRUE(given.contents_missing.empty());
     const Executed zeros = run(ptx_of(gather, 2), {1, 1, 1}, {32, 1, 1});
     EXPECT_EQ(zeros[1].global.sectors, 1u);
-    EXPECT_EQ(zeros.notes.contents_missing, std::vector<std::string>{"p1"});
+    EXPECT_EQ(zeros.contents_missing, std::vector<std::string>{"p1"});
 }
 
 // Lane t stores what it loaded of p0 at [0, 128) of shared memory and of p1 at [128, 256); the
@@ -232,7 +232,7 @@ std::vector<std::string> decided_by(const char* from) {
             "st.local.u32 [%r10], %r8;\nld.local.u32 %r9, [%r10];\nmul.wide.u32 %rd6, %r9, 4;\n"
             "add.s64 %rd7, %rd1, %rd6;\nst.global.f32 [%rd7], %r3;\nret;\n",
         2);
-    return run(text, {1, 1, 1}, {32, 1, 1}, {"1=u32[32]=iota"}).notes.contents_missing;
+    return run(text, {1, 1, 1}, {32, 1, 1}, {"1=u32[32]=iota"}).contents_missing;
 }
 TEST(Execution, names_arrays_that_nobody_gave_only_where_they_decide) {
     EXPECT_EQ(decided_by(""), std::vector<std::string>{"p0"});
@@ -246,7 +246,7 @@ TEST(Execution, misses_no_contents_that_the_kernel_stored_before) {
                "ld.param.u64 %rd1, [p0];\nmul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd3, %rd1, %rd2;\n"
                "st.global.u32 [%rd3], %r1;\nld.global.u32 %r2, [%rd3];\nsetp.eq.u32 %p1, %r2, 3;\n"
                "@%p1 st.global.u32 [%rd3+128], %r2;\nret;\n");
-    EXPECT_TRUE(run(text, {1, 1, 1}, {32, 1, 1}).notes.contents_missing.empty());
+    EXPECT_TRUE(run(text, {1, 1, 1}, {32, 1, 1}).contents_missing.empty());
 }
 
 // Pointers to one array: what is stored through p0 decides what is loaded through p1. The lanes'

@@ -25,6 +25,7 @@ inline std::string ptx_of(const std::string& body, int parameters = 1) {
 struct Executed {
     std::vector<SiteCounts> counts;  // by site
     ExecutionNotes notes;
+    std::vector<std::string> contents_missing = {};
     const SiteCounts& operator[](std::size_t site) const { return counts.at(site); }
 };
 
@@ -34,6 +35,7 @@ inline Executed executed(const Code& code, KernelLaunch launch, LaunchMemory& me
     Executed result;
     result.notes =
         execute(code, launch, memory, limits, 1, [&]() -> AccessSink& { return counter; }).notes;
+    result.contents_missing = memory.names_of(result.notes.decisive);
     result.counts = counter.counts();
     return result;
 }
