@@ -44,7 +44,9 @@ struct SiteCounts {
     void add(const SiteCounts& other, std::size_t most = most_samples);
     // The same ones are kept in whatever order they come: no two have the same key.
     using SampleKey = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>;
-    static SampleKey key_of(const SampledWarp& warp) { return {warp.draw, warp.block, warp.number}; }
+    static SampleKey key_of(const SampledWarp& warp) {
+        return {warp.draw, warp.block, warp.number};
+    }
     SampleKey highest_key = {};  // of them
     void keep(const SampledWarp& warp, std::size_t most);
     bool would_keep(const SampleKey& key, std::size_t most) const {

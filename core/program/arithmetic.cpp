@@ -215,7 +215,8 @@ void divide(const PtxStep& step, const Inputs& in, std::uint32_t active, const B
     divide_growing(step, in, active, box, result);
     const bool wants_rest = step.opcode == Opcode::remainder;
     each(result, [&](std::uint32_t lane) -> std::uint64_t {
-        const std::uint64_t a = in[0]->at[lane], b = in[1]->at[lane];
+        const std::uint64_t a = in[0]->at[lane] & mask_of(bits);
+        const std::uint64_t b = in[1]->at[lane] & mask_of(bits);
         if (b == 0) return wants_rest ? a : mask_of(bits);
         if (step.type.kind != 's') return wants_rest ? a % b : a / b;
         const std::int64_t x = extended(a, bits), y = extended(b, bits);

@@ -28,6 +28,7 @@ struct PtxStep {
     bool is_saturated = false;
     bool gathers = false;
     char rounding = 0;
+    Combining combining = Combining::none;
     std::uint8_t inputs = 0;
     std::uint8_t results = 0;
     PtxState state = PtxState::generic;

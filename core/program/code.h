@@ -36,6 +36,15 @@ struct PtxType {
     bool is_real() const { return kind == 'f' || kind == 'g'; }
 };
 
+// How ptxas makes one atomic of those of a warp whose address it proves to be the same in all lanes
+// (combining.cpp): from cc 7.0 on one lane sends for all.
+enum class Combining : std::uint8_t {
+    none,
+    always,
+    reduces,     // by REDUX; before cc 8.0, which lacks it, only of whole warps
+    whole_warps  // others send lane by lane
+};
+
 using Slot = std::uint32_t;
 inline constexpr Slot no_slot = ~Slot{0};
 
@@ -79,7 +88,8 @@ struct PtxInstruction {
     bool is_opaque = false;       // part of a matrix: its values are unknown
     bool is_saturated = false;    // .sat
     bool gathers = false;         // .sync: the lanes of its last input execute it together
-    char rounding = 0;            // z, m, p: of real numbers; 0: to the nearest
+    Combining combining = Combining::none;  // of atomics on global memory
+    char rounding = 0;                      // z, m, p: of real numbers; 0: to the nearest
 };
 
 struct CodeStatement {
@@ -141,6 +151,9 @@ Code make_code(const PtxModule& module, const PtxFunction& kernel);
 // Sets is_needed of instructions and parameters, and the memory that they need. Throws UsageError
 // where an instruction that is needed is not known. May be repeated.
 void mark_needs(Code& code);
+
+// Sets `combining`. After mark_needs().
+void mark_combined_atomics(Code& code);
 
 // Merges loads and stores of shared memory as ptxas does: LDS.128 for four neighbouring floats.
 // Where loads were merged, the first has the results of all; of stores the last has all values.

@@ -20,6 +20,7 @@ namespace {
 
 // Kernels of libraries have some 10,000. These limits keep memory below 500 MB for any text.
 constexpr std::size_t most_instructions = 1u << 20;
+constexpr std::size_t most_statements = 1u << 20;  // calls of empty functions among them
 constexpr std::size_t most_slots = 1u << 22;
 constexpr std::uint64_t most_local_bytes = 512u << 10;  // of a thread: CUDA's own limit
 constexpr int deepest_call = 64;
@@ -306,6 +307,29 @@ class Decoder {
             default: return one.type.kind == 'p' ? 64 : one.type.bits;
         }
     }
+    // All their inputs are as wide as their type, registers too.
+    static bool has_one_width(Opcode opcode) {
+        switch (opcode) {
+            case Opcode::add:
+            case Opcode::sub:
+            case Opcode::multiply:
+            case Opcode::multiply_high:
+            case Opcode::multiply_wide:
+            case Opcode::mad:
+            case Opcode::mad_high:
+            case Opcode::mad_wide:
+            case Opcode::divide:
+            case Opcode::remainder:
+            case Opcode::absolute:
+            case Opcode::negate:
+            case Opcode::minimum:
+            case Opcode::maximum: return true;
+            default: return false;
+        }
+    }
+    bool fits(Slot slot, std::uint8_t bits) const {
+        return code_.slots[slot].kind != SlotKind::reg || code_.slots[slot].bits == bits;
+    }
     Slot special(SlotKind kind) {
         const auto [found, is_new] =
             specials_.try_emplace(kind, static_cast<Slot>(code_.slots.size()));
@@ -395,6 +419,10 @@ class Decoder {
         std::string_view text = trimmed(statement.text);
         PtxInstruction instruction;
         instruction.statement = static_cast<std::uint32_t>(code_.statements.size());
+        if (code_.statements.size() >= most_statements)
+            throw UsageError(
+                fmt::format("{} has more than {} statements once its calls are inlined",
+                            kernel_name(code_.kernel), most_statements));
         code_.statements.push_back({std::string(shown(text)), module_.line_at(statement.source)});
         if (text.starts_with('@')) {
             text = trimmed(text.substr(1));
@@ -433,6 +461,9 @@ class Decoder {
                            const OpcodeWords& words,
                            const std::vector<std::string_view>& operands) {
         words.describe(instruction);
+        if (const auto fault = words.fault(instruction);
+            instruction.opcode != Opcode::unknown && !fault.empty())
+            refuse(statement, fault);
         if (instruction.opcode == Opcode::nothing || instruction.opcode == Opcode::exit ||
             instruction.opcode == Opcode::trap || instruction.opcode == Opcode::barrier ||
             instruction.opcode == Opcode::warp_barrier) {
@@ -459,9 +490,12 @@ class Decoder {
                 instruction.results.insert(instruction.results.end(), slots.begin(), slots.end());
                 continue;
             }
-            for (const Slot slot : slots)
-                instruction.inputs.push_back(
-                    cut(slot, bits_of_input(instruction, instruction.inputs.size())));
+            for (const Slot slot : slots) {
+                const std::uint8_t bits = bits_of_input(instruction, instruction.inputs.size());
+                if (has_one_width(instruction.opcode) && !fits(slot, bits))
+                    refuse(statement, fmt::format("'{}' has not the width of its type", text));
+                instruction.inputs.push_back(cut(slot, bits));
+            }
         }
         const auto is_wide = [&](Slot slot) {
             return slot != no_slot && code_.slots[slot].bits > 64;
@@ -473,6 +507,10 @@ class Decoder {
             instruction.opcode = Opcode::pack;
         if (instruction.opcode == Opcode::move && instruction.results.size() > 1)
             instruction.opcode = Opcode::unpack;
+        const std::size_t parts = std::max(instruction.inputs.size(), instruction.results.size());
+        if ((instruction.opcode == Opcode::pack || instruction.opcode == Opcode::unpack) &&
+            parts != 2 && parts != 4)
+            refuse(statement, "a vector of two or four is expected");
         if (instruction.opcode != Opcode::unknown &&
             (instruction.inputs.size() < words.least_inputs() || instruction.results.empty()))
             refuse(statement, "it has too few operands");
@@ -653,6 +691,8 @@ class Decoder {
     void decode_memory(Frame& frame, const PtxStatement& statement, PtxInstruction instruction,
                        const OpcodeWords& words, std::vector<std::string_view> operands) {
         const MemoryWords memory = words.memory();
+        if (const auto fault = memory.fault(); words.base() != "wmma" && !fault.empty())
+            refuse(statement, fault);
         if (words.has("L2::cache_hint") && !operands.empty()) operands.pop_back();  // its policy
         instruction.opcode = memory.opcode;
         instruction.state = memory.state;
@@ -691,7 +731,14 @@ class Decoder {
         for (std::size_t i = at + 1; i < operands.size() && has_values; ++i)
             for (const Slot slot : input_list(frame, statement, operands[i]))
                 instruction.inputs.push_back(cut(slot, instruction.type.bits));
-        if (memory.is_copy) decode_copy(frame, statement, instruction, operands);
+        if (memory.is_copy) decode_copy(frame, statement, instruction, operands, words.has("cg"));
+        const std::size_t values =
+            is_load ? instruction.results.size() : instruction.inputs.size() - 1;
+        constexpr std::size_t most_matrices = 4;
+        const bool is_vector = is_load || memory.opcode == Opcode::store;
+        if (is_vector && !memory.is_copy && memory.variant != 't' && instruction.type.bits <= 64 &&
+            (memory.variant == 0 ? values != memory.elements : values > most_matrices))
+            refuse(statement, "its vector has another number of elements");
         if (has_values && instruction.inputs.size() < 2)
             refuse(statement, "it has too few operands");
         if (!memory.is_uncounted)
@@ -701,7 +748,7 @@ class Decoder {
     // "cp.async [to], [from], 16, size": size 0 reads nothing. The third operand of a bulk
     // copy is its size.
     void decode_copy(const Frame& frame, const PtxStatement& statement, PtxInstruction& instruction,
-                     const std::vector<std::string_view>& operands) {
+                     const std::vector<std::string_view>& operands, bool past_l1) {
         const Address to = address_in(statement, operands[0]);
         instruction.inputs.push_back(input_list(frame, statement, to.base).front());
         instruction.target = static_cast<std::uint32_t>(to.offset);
@@ -710,9 +757,12 @@ class Decoder {
             if (const Slot size = operand(frame, statement, operands[at]);
                 size != no_slot && code_.slots[size].bits > 1)
                 instruction.inputs.push_back(size);
-        if (operands.size() > 2)
-            instruction.width_bytes = static_cast<std::uint32_t>(
-                number_of(operands[2]).value_or(instruction.width_bytes));
+        if (instruction.variant == 'b') return;
+        const std::uint64_t bytes = operands.size() > 2 ? number_of(operands[2]).value_or(0) : 0;
+        const bool is_small = (bytes == 4 || bytes == 8) && !past_l1;
+        if (bytes != 16 && !is_small)
+            refuse(statement, past_l1 ? "it copies 16 bytes" : "it copies 4, 8 or 16 bytes");
+        instruction.width_bytes = static_cast<std::uint32_t>(bytes);
     }
     // "wmma.load.a... {%r1, ...}, [%rd1], %r9", "wmma.store.d... [%rd1], {%r1, ...}, %r9": their
     // accesses, and the instructions that compute their addresses.
@@ -820,6 +870,7 @@ class Decoder {
 Code make_code(const PtxModule& module, const PtxFunction& kernel) {
     Code code = Decoder(module, kernel).take();
     mark_needs(code);
+    mark_combined_atomics(code);
     return code;
 }
 

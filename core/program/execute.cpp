@@ -87,6 +87,7 @@ class Executor::Body {
 
     void run_to_barrier(WarpState& warp) {
         sink_->resume(warp.first_thread / warp_lanes);
+        warp.forget_states();  // others may have stored
         while (warp.has_lanes()) execute(warp, steps_.step(warp.at));
     }
 
@@ -104,7 +105,8 @@ class Executor::Body {
     }
     void execute(WarpState& warp, const PtxStep& step) {
         if (step.gathers && !warp.gather(named_lanes(warp, step))) return;
-        if (++warp.steps > limits_.steps_of_warp) refuse_endless(step);
+        if (++warp.steps > limits_.steps_of_warp)
+            refuse_endless(step, "takes more than", limits_.steps_of_warp);
         if (++attempt_.steps % steps_at_once == 0) {
             stop_if_asked();
             budget_.spend(steps_at_once);
@@ -114,7 +116,10 @@ class Executor::Body {
         if (step.guard != no_slot && (is_control_flow(step.opcode) || step.site != ~0u))
             attempt_.decisive |= warp.registers[step.guard].unsaid;
         switch (step.opcode) {
-            case Opcode::branch: return warp.branch(step.target, lanes);
+            case Opcode::branch:
+                if (lanes != 0 && step.target <= warp.at && warp.has_come_back())
+                    refuse_endless(step, "comes back to the same state after", warp.steps);
+                return warp.branch(step.target, lanes);
             case Opcode::branch_table: return branch_by_table(warp, step, lanes);
             case Opcode::exit: warp.active &= ~lanes; break;
             case Opcode::barrier:
@@ -148,13 +153,14 @@ class Executor::Body {
         });
         warp.active = 0;
     }
-    [[noreturn]] void refuse_endless(const PtxStep& step) const {
+    [[noreturn]] void refuse_endless(const PtxStep& step, std::string_view what,
+                                     std::uint64_t steps) const {
         const CodeStatement& statement =
             code_.statements[code_.instructions[step.instruction].statement];
         throw UsageError(fmt::format(
-            "a warp of {} takes more than {} instructions and does not end: it is at '{}'{}. It "
-            "may wait for another block, or for what an array holds; --max-steps allows more",
-            kernel_name(code_.kernel), limits_.steps_of_warp, statement.text,
+            "a warp of {} {} {} instructions and does not end: it is at '{}'{}. It may wait for "
+            "another block, or for what an array holds; --max-steps allows more",
+            kernel_name(code_.kernel), what, steps, statement.text,
             statement.source.file.empty()
                 ? std::string()
                 : fmt::format(" ({}:{})", statement.source.file, statement.source.line)));
@@ -265,11 +271,14 @@ class Executor::Body {
                                                               : Space::global;
         if (step.site != ~0u && access.state != PtxState::param) {
             access.warp.kind = code_.sites[step.site].kind;
-            sink_->take(step.site, access.warp.space, access.warp, access.growth, *box_);
+            WarpAccess sent = access.warp;
+            if (sends_one(step, sent.active_lanes)) sent.active_lanes &= ~sent.active_lanes + 1;
+            sink_->take(step.site, sent.space, sent, access.growth, *box_);
         }
         if (!step.is_needed || step.is_copy) return;
         if (step.opcode == Opcode::load) return load(warp, step, access);
         need_same(access.growth);
+        warp.forget_states();
         if (step.opcode == Opcode::store) return store(warp, step, access);
         const std::uint32_t lanes = access.warp.active_lanes;
         const LaneValue& first = read(warp, step.input[1], lanes);
@@ -278,6 +287,17 @@ class Executor::Body {
         need_fixed(last);
         block_memory_.change(step, access, warp.local, first, last, result_);
         if (step.results > 0) write_loaded(warp, step, 0, lanes);
+    }
+    // One lane sends an atomic for all of the warp.
+    bool sends_one(const PtxStep& step, std::uint32_t lanes) const {
+        if (launch_.cc_major < 7) return false;
+        switch (step.combining) {
+            case Combining::none: return false;
+            case Combining::always: return true;
+            case Combining::reduces: return launch_.cc_major >= 8 || lanes == all_lanes;
+            case Combining::whole_warps: return lanes == all_lanes;
+        }
+        return false;
     }
     // A loaded value depends on whatever its address and its guard depend on.
     void write_loaded(WarpState& warp, const PtxStep& step, std::size_t number,
@@ -293,6 +313,7 @@ class Executor::Body {
             step.inputs > 2 ? &read(warp, step.input[2], lanes) : nullptr;
         if (sizes) need_fixed(*sizes);
         if (step.is_needed) {
+            warp.forget_states();
             if (dimensions_of(from.growth) != 0 && !block_memory_.is_constant(from))
                 need_same(from.growth);
             const LaneValue& to = read(warp, step.input[1], lanes);

@@ -23,6 +23,7 @@ struct KernelLaunch {
     std::uint64_t dynamic_shared_bytes = 0;
     std::vector<std::uint8_t> parameters;  // in the kernel's layout
     std::uint32_t multiprocessors = 132;   // an H100's
+    std::uint32_t cc_major = 9;            // of the GPU that it is compiled for
     std::uint64_t blocks() const { return std::uint64_t{1} * grid[0] * grid[1] * grid[2]; }
     std::uint32_t threads() const { return block[0] * block[1] * block[2]; }
 };

@@ -46,6 +46,7 @@ std::uint64_t LaunchMemory::read(const LaunchArray* array, std::uint64_t address
         for (; page != written_.end() && at < end; ++at, ++i) {
             if (!page->second->is_written[at]) continue;
             ++written;
+            if (i >= sizeof value) continue;
             value &= ~(std::uint64_t{0xFF} << (8 * i));
             value |= std::uint64_t{page->second->bytes[at]} << (8 * i);
             if (!page->second->unsaid.empty()) unsaid |= page->second->unsaid[at / 8];
@@ -70,7 +71,8 @@ void LaunchMemory::write(std::uint64_t address, std::uint64_t value, std::uint32
                     "launch shows the same");
             page = std::make_unique<Page>();
         }
-        page->bytes[(address + i) % page_bytes] = static_cast<std::uint8_t>(value >> (8 * i));
+        page->bytes[(address + i) % page_bytes] =
+            i < sizeof value ? static_cast<std::uint8_t>(value >> (8 * i)) : std::uint8_t{0};
         page->is_written.set((address + i) % page_bytes);
         if (unsaid != 0 && page->unsaid.empty()) page->unsaid.resize(page_bytes / 8);
         if (!page->unsaid.empty()) page->unsaid[(address + i) % page_bytes / 8] = unsaid;

@@ -56,8 +56,8 @@ class LaunchMemory {
                    ? array.contents->plain().substr(0, limit_of(array))
                    : std::string_view();
     }
-    // Zero where nothing is. At most 8 bytes. `unsaid` gets the arrays without given content from
-    // which they were made.
+    // Zero where nothing is. The first 8 of at most 16 bytes. `unsaid` gets the arrays without
+    // given content from which they were made.
     std::uint64_t read(const LaunchArray* array, std::uint64_t address, std::uint32_t bytes,
                        UnsaidArrays& unsaid) const;
     void write(std::uint64_t address, std::uint64_t value, std::uint32_t bytes,

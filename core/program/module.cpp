@@ -10,6 +10,7 @@
 #include "core/program/statement.h"
 #include "core/text/error.h"
 #include "core/text/number.h"
+#include "core/text/range.h"
 
 namespace coalprof {
 namespace {
@@ -225,15 +226,9 @@ class ModuleReader {
                 }
             }
             parameter.name = take_word();
-            std::uint64_t count = 1;
-            while (take('[')) {
-                if (!take(']')) {
-                    count *= take_number();
-                    expect(']');
-                }
-            }
-            if (count > 65536) fail("a parameter is larger than 64 KiB");
-            parameter.size_bytes *= static_cast<std::uint32_t>(count);
+            constexpr std::uint64_t most_elements = 65536;
+            parameter.size_bytes *= static_cast<std::uint32_t>(
+                take_extents_of(most_elements, "a parameter is larger than 64 KiB"));
             parameters.push_back(std::move(parameter));
             if (!take(',')) {
                 expect(')');
@@ -380,39 +375,48 @@ class ModuleReader {
         expect(';');
     }
 
+    // The number of elements behind the name; 0: "[]".
+    std::uint64_t take_extents_of(std::uint64_t most, const char* too_large) {
+        std::uint64_t count = 1;
+        while (take('[')) {
+            skip();
+            if (take(']')) {
+                count = 0;
+                continue;
+            }
+            count = saturating_product({count, take_number()});
+            if (count > most) fail(too_large);
+            expect(']');
+        }
+        return count;
+    }
+
     void read_variable(PtxState state, std::vector<PtxVariable>& variables) {
         take_word();
         PtxVariable variable;
         variable.state = state;
-        std::uint32_t width = 1;
+        std::uint32_t width = 0, elements = 1;
         while (peek_word().starts_with('.')) {
             const std::string_view word = take_word();
             if (word == ".align")
                 variable.align_bytes = static_cast<std::uint32_t>(take_number());
             else if (word == ".attribute")
                 skip_to(')');
-            else if (const auto bytes = bytes_of_type(word.substr(1)))
-                width *= *bytes;
             else if (word == ".v2" || word == ".v4")
-                width *= word == ".v2" ? 2 : 4;
+                elements = word == ".v2" ? 2 : 4;
+            else if (const auto bytes = bytes_of_type(word.substr(1)); bytes && width != 0)
+                fail("a variable has one type");
+            else
+                width = bytes.value_or(width);
         }
+        width = std::max(1u, width) * elements;
         const PtxVariable kind = variable;
         do {
             variable = kind;
             variable.name = take_word();
-            std::uint64_t count = 1;
-            while (take('[')) {
-                skip();
-                if (take(']')) {
-                    count = 0;
-                } else {
-                    count *= take_number();
-                    expect(']');
-                }
-            }
-            variable.size_bytes = count * width;
-            if (variable.size_bytes > (std::uint64_t{1} << 32))
-                fail("a variable is larger than 4 GiB");
+            constexpr std::uint64_t most_bytes = std::uint64_t{1} << 32;
+            variable.size_bytes =
+                width * take_extents_of(most_bytes / width, "a variable is larger than 4 GiB");
             if (take('=')) read_contents(variable, width);
             variables.push_back(variable);
         } while (take(','));
@@ -499,7 +503,8 @@ std::optional<std::uint32_t> bytes_of_type(std::string_view type) {
     std::uint32_t bits = 0;
     const auto [end, error] = std::from_chars(type.data() + 1, type.data() + type.size(), bits);
     if (error != std::errc{} || end != type.data() + type.size()) return std::nullopt;
-    if (bits < 8 || bits > 128 || !std::has_single_bit(bits)) return std::nullopt;
+    const std::uint32_t least = type[0] == 'f' ? 16 : 8, most = type[0] == 'b' ? 128 : 64;
+    if (bits < least || bits > most || !std::has_single_bit(bits)) return std::nullopt;
     return bits / 8;
 }
 

@@ -7,78 +7,93 @@
 namespace coalprof {
 namespace {
 
+// Widths that an instruction's type may have: PTX ISA 9.0, "Instruction Set".
+constexpr std::uint8_t of_1 = 1, of_8 = 2, of_16 = 4, of_32 = 8, of_64 = 16, of_128 = 32,
+                       of_any = 63, of_words = of_16 | of_32 | of_64;
+constexpr std::uint8_t width_bit(std::uint8_t bits) {
+    switch (bits) {
+        case 1: return of_1;
+        case 8: return of_8;
+        case 16: return of_16;
+        case 32: return of_32;
+        case 64: return of_64;
+        default: return of_128;
+    }
+}
+
 struct Row {
     std::string_view name;
     Opcode opcode;
     std::size_t inputs;
+    std::uint8_t widths;
 };
 constexpr std::array rows{
-    Row{"mov", Opcode::move, 1},
-    Row{"add", Opcode::add, 2},
-    Row{"sub", Opcode::sub, 2},
-    Row{"mul", Opcode::multiply, 2},
-    Row{"mad", Opcode::mad, 3},
-    Row{"fma", Opcode::mad, 3},
-    Row{"mul24", Opcode::mul24, 2},
-    Row{"mad24", Opcode::mad24, 3},
-    Row{"sad", Opcode::sad, 3},
-    Row{"div", Opcode::divide, 2},
-    Row{"rem", Opcode::remainder, 2},
-    Row{"abs", Opcode::absolute, 1},
-    Row{"neg", Opcode::negate, 1},
-    Row{"min", Opcode::minimum, 2},
-    Row{"max", Opcode::maximum, 2},
-    Row{"popc", Opcode::popc, 1},
-    Row{"clz", Opcode::clz, 1},
-    Row{"bfind", Opcode::bfind, 1},
-    Row{"brev", Opcode::brev, 1},
-    Row{"bfe", Opcode::bfe, 3},
-    Row{"bfi", Opcode::bfi, 4},
-    Row{"prmt", Opcode::prmt, 3},
-    Row{"dp4a", Opcode::dot4, 3},
-    Row{"dp2a", Opcode::dot2, 3},
-    Row{"and", Opcode::bit_and, 2},
-    Row{"or", Opcode::bit_or, 2},
-    Row{"xor", Opcode::bit_xor, 2},
-    Row{"not", Opcode::bit_not, 1},
-    Row{"cnot", Opcode::logical_not, 1},
-    Row{"lop3", Opcode::lop3, 4},
-    Row{"shl", Opcode::shift_left, 2},
-    Row{"shr", Opcode::shift_right, 2},
-    Row{"shf", Opcode::funnel_left, 3},
-    Row{"setp", Opcode::compare, 2},
-    Row{"set", Opcode::compare, 2},
-    Row{"selp", Opcode::select, 3},
-    Row{"slct", Opcode::slct, 3},
-    Row{"cvt", Opcode::convert, 1},
-    Row{"cvta", Opcode::to_generic, 1},
-    Row{"isspacep", Opcode::is_space, 1},
-    Row{"rcp", Opcode::reciprocal, 1},
-    Row{"sqrt", Opcode::square_root, 1},
-    Row{"rsqrt", Opcode::inverse_root, 1},
-    Row{"sin", Opcode::sine, 1},
-    Row{"cos", Opcode::cosine, 1},
-    Row{"lg2", Opcode::log2, 1},
-    Row{"ex2", Opcode::exp2, 1},
-    Row{"tanh", Opcode::hyperbolic_tangent, 1},
-    Row{"copysign", Opcode::copy_sign, 2},
-    Row{"shfl", Opcode::shuffle, 3},
-    Row{"vote", Opcode::vote, 1},
-    Row{"elect", Opcode::vote, 1},
-    Row{"match", Opcode::match, 2},
-    Row{"activemask", Opcode::active_mask, 0},
-    Row{"redux", Opcode::reduce_warp, 2},
-    Row{"exit", Opcode::exit, 0},
-    Row{"trap", Opcode::trap, 0},
-    Row{"bar", Opcode::barrier, 0},
-    Row{"barrier", Opcode::barrier, 0},
-    Row{"membar", Opcode::nothing, 0},
-    Row{"fence", Opcode::nothing, 0},
-    Row{"nanosleep", Opcode::nothing, 0},
-    Row{"griddepcontrol", Opcode::nothing, 0},
-    Row{"setmaxnreg", Opcode::nothing, 0},
-    Row{"pmevent", Opcode::nothing, 0},
-    Row{"brkpt", Opcode::nothing, 0},
+    Row{"mov", Opcode::move, 1, of_words | of_128 | of_1},
+    Row{"add", Opcode::add, 2, of_words},
+    Row{"sub", Opcode::sub, 2, of_words},
+    Row{"mul", Opcode::multiply, 2, of_words},
+    Row{"mad", Opcode::mad, 3, of_words},
+    Row{"fma", Opcode::mad, 3, of_words},
+    Row{"mul24", Opcode::mul24, 2, of_32},
+    Row{"mad24", Opcode::mad24, 3, of_32},
+    Row{"sad", Opcode::sad, 3, of_words},
+    Row{"div", Opcode::divide, 2, of_words},
+    Row{"rem", Opcode::remainder, 2, of_words},
+    Row{"abs", Opcode::absolute, 1, of_words},
+    Row{"neg", Opcode::negate, 1, of_words},
+    Row{"min", Opcode::minimum, 2, of_words},
+    Row{"max", Opcode::maximum, 2, of_words},
+    Row{"popc", Opcode::popc, 1, of_32 | of_64},
+    Row{"clz", Opcode::clz, 1, of_32 | of_64},
+    Row{"bfind", Opcode::bfind, 1, of_32 | of_64},
+    Row{"brev", Opcode::brev, 1, of_32 | of_64},
+    Row{"bfe", Opcode::bfe, 3, of_32 | of_64},
+    Row{"bfi", Opcode::bfi, 4, of_32 | of_64},
+    Row{"prmt", Opcode::prmt, 3, of_32},
+    Row{"dp4a", Opcode::dot4, 3, of_32},
+    Row{"dp2a", Opcode::dot2, 3, of_32},
+    Row{"and", Opcode::bit_and, 2, of_words | of_1},
+    Row{"or", Opcode::bit_or, 2, of_words | of_1},
+    Row{"xor", Opcode::bit_xor, 2, of_words | of_1},
+    Row{"not", Opcode::bit_not, 1, of_words | of_1},
+    Row{"cnot", Opcode::logical_not, 1, of_words},
+    Row{"lop3", Opcode::lop3, 4, of_32},
+    Row{"shl", Opcode::shift_left, 2, of_words},
+    Row{"shr", Opcode::shift_right, 2, of_words},
+    Row{"shf", Opcode::funnel_left, 3, of_32},
+    Row{"setp", Opcode::compare, 2, of_words},
+    Row{"set", Opcode::compare, 2, of_words},
+    Row{"selp", Opcode::select, 3, of_words},
+    Row{"slct", Opcode::slct, 3, of_words},
+    Row{"cvt", Opcode::convert, 1, of_8 | of_words},
+    Row{"cvta", Opcode::to_generic, 1, of_32 | of_64},
+    Row{"isspacep", Opcode::is_space, 1, of_any},
+    Row{"rcp", Opcode::reciprocal, 1, of_32 | of_64},
+    Row{"sqrt", Opcode::square_root, 1, of_32 | of_64},
+    Row{"rsqrt", Opcode::inverse_root, 1, of_32 | of_64},
+    Row{"sin", Opcode::sine, 1, of_32},
+    Row{"cos", Opcode::cosine, 1, of_32},
+    Row{"lg2", Opcode::log2, 1, of_32},
+    Row{"ex2", Opcode::exp2, 1, of_16 | of_32},
+    Row{"tanh", Opcode::hyperbolic_tangent, 1, of_16 | of_32},
+    Row{"copysign", Opcode::copy_sign, 2, of_32 | of_64},
+    Row{"shfl", Opcode::shuffle, 3, of_any},
+    Row{"vote", Opcode::vote, 1, of_any},
+    Row{"elect", Opcode::vote, 1, of_any},
+    Row{"match", Opcode::match, 2, of_32 | of_64},
+    Row{"activemask", Opcode::active_mask, 0, of_32},
+    Row{"redux", Opcode::reduce_warp, 2, of_32},
+    Row{"exit", Opcode::exit, 0, of_any},
+    Row{"trap", Opcode::trap, 0, of_any},
+    Row{"bar", Opcode::barrier, 0, of_any},
+    Row{"barrier", Opcode::barrier, 0, of_any},
+    Row{"membar", Opcode::nothing, 0, of_any},
+    Row{"fence", Opcode::nothing, 0, of_any},
+    Row{"nanosleep", Opcode::nothing, 0, of_any},
+    Row{"griddepcontrol", Opcode::nothing, 0, of_any},
+    Row{"setmaxnreg", Opcode::nothing, 0, of_any},
+    Row{"pmevent", Opcode::nothing, 0, of_any},
+    Row{"brkpt", Opcode::nothing, 0, of_any},
 };
 
 constexpr std::array<std::pair<std::string_view, SlotKind>, 46> specials{{
@@ -136,9 +151,9 @@ std::optional<PtxType> type_named(std::string_view word) {
     if (word == "bf16") return PtxType{'g', 16};
     if (word == "tf32" || word.ends_with("x2") || word.ends_with("x4"))
         return PtxType{'h', static_cast<std::uint8_t>(bytes_of_type(word).value_or(4) * 8)};
-    const auto bytes = bytes_of_type(word);
-    if (!bytes) return std::nullopt;
-    return PtxType{word.front(), static_cast<std::uint8_t>(*bytes * 8)};
+    const auto size = bytes_of_type(word);
+    if (!size) return std::nullopt;
+    return PtxType{word.front(), static_cast<std::uint8_t>(*size * 8)};
 }
 
 const Row* row_of(std::string_view base) {
@@ -220,10 +235,12 @@ bool OpcodeWords::is_tensor_copy() const {
 
 MemoryWords OpcodeWords::memory() const {
     MemoryWords words{.state = state_in(*this), .variant = atomic_variant(*this)};
-    if (const auto all = types(); !all.empty()) words.type = all.back();
-    words.width_bytes = words.type.bytes();
+    const auto all = types();
+    if (!all.empty()) words.type = all.back();
+    words.types = all.size();
     for (const auto& [name, count] : {std::pair{"v2", 2u}, {"v4", 4u}, {"v8", 8u}})
-        if (has(name)) words.width_bytes *= count;
+        if (has(name)) words.elements = words.elements == 1 ? count : 0;
+    words.width_bytes = words.type.bytes() * words.elements;
     const bool is_async = has("async") || has("bulk");
     if (base() == "cp" && is_async && !has("bulk") && (has("ca") || has("cg")) && has("global")) {
         words.opcode = Opcode::load;
@@ -410,6 +427,35 @@ std::size_t OpcodeWords::results(std::size_t operands) const {
     if (base() == "match") return rest(2);
     if (base() == "elect") return rest(1);
     return 1;
+}
+
+std::string_view OpcodeWords::fault(const PtxInstruction& instruction) const {
+    const Row* row = row_of(base());
+    if (!row) return {};
+    const PtxType type =
+        instruction.opcode == Opcode::compare ? instruction.from : instruction.type;
+    const bool is_doubled =
+        instruction.opcode == Opcode::multiply_wide || instruction.opcode == Opcode::mad_wide;
+    if ((row->widths & width_bit(type.bits)) == 0 || (is_doubled && type.bits > 32))
+        return "PTX has no such type of this instruction";
+    if (row->widths != of_any && (types().empty() || types().size() > 2))
+        return "it has a type in PTX, or two where they differ";
+    return {};
+}
+
+std::string_view MemoryWords::fault() const {
+    const bool counts =
+        opcode == Opcode::load || opcode == Opcode::store || opcode == Opcode::atomic;
+    if (!counts || is_copy || is_uncounted) return {};
+    const bool is_matrix = variant == 'n' || variant == 'm' || variant == 'M';
+    if (types != 1 && !is_matrix) return "it has one type in PTX";
+    if (elements == 0) return "it has one vector size at most in PTX";
+    if (opcode == Opcode::atomic && variant == 0) return "PTX has no such operation";
+    constexpr std::uint32_t widest = 16, widest_global = 32;
+    const bool may_be_global = state == PtxState::global || state == PtxState::generic;
+    if (width_bytes > (may_be_global && opcode != Opcode::atomic ? widest_global : widest))
+        return "PTX has no such wide access";
+    return {};
 }
 
 std::size_t OpcodeWords::least_inputs() const {

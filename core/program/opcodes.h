@@ -19,10 +19,14 @@ struct MemoryWords {
     char variant = 0;  // of atomics: + < > & | ^ x(change) c(ompare) i d; m: matrices of ldmatrix;
                        // b: a bulk copy, t: one by a tensor map
     std::uint32_t width_bytes = 0;
+    std::size_t types = 0;       // that it names
+    std::uint32_t elements = 1;  // of a vector; 0: it names several sizes
     bool is_transposed = false;
     bool is_uncounted = false;  // it accesses memory in a way that is not counted here
     bool is_copy = false;       // cp.async: the second operand is what is read
     bool is_reduction = false;  // an atomic without result
+    // A clause, where PTX has no such access of those that are executed here; else empty.
+    std::string_view fault() const;
 };
 
 class OpcodeWords {
@@ -37,6 +41,8 @@ class OpcodeWords {
     // Opcode, types, comparison and variant of an instruction without memory; `unknown` for unknown
     // ones.
     void describe(PtxInstruction& instruction) const;
+    // A clause, where PTX has no instruction with these words; empty: it has, or it is unknown.
+    std::string_view fault(const PtxInstruction& described) const;
     // The number of results among `operands`.
     std::size_t results(std::size_t operands) const;
     std::size_t least_inputs() const;

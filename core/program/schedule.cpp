@@ -4,11 +4,13 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "core/program/execute.h"
 #include "core/program/step_code.h"
 #include "core/runtime/job.h"
+#include "core/runtime/work_limits.h"
 #include "core/text/error.h"
 
 namespace coalprof {
@@ -111,7 +113,8 @@ class FirstRefusal {
             return true;
         } catch (const UsageError&) {
             const std::lock_guard lock(mutex_);
-            if (!failure_ || number < number_) failure_ = std::current_exception(), number_ = number;
+            if (!failure_ || number < number_)
+                failure_ = std::current_exception(), number_ = number;
             return false;
         }
     }
@@ -142,7 +145,22 @@ struct Work {
     LaunchMemory& memory;
     const ExecutionLimits& limits;
     std::size_t threads;
+    bool may_sample;
     const std::function<AccessSink&()>& new_sink;
+};
+
+// Where all are executed: nobody knows how many of them come before a sample.
+class BlocksExecuted {
+ public:
+    explicit BlocksExecuted(const Work& work) {
+        if (!work.may_sample) counted_.emplace("blocks executed", work.launch.blocks());
+    }
+    void add(std::uint64_t blocks) {
+        if (counted_) counted_->add(blocks);
+    }
+
+ private:
+    std::optional<CountedWork> counted_;
 };
 
 // Calls work(executor, thread) in each thread; rethrows one of their exceptions.
@@ -170,7 +188,7 @@ void in_threads(const Work& work, std::size_t threads, StepBudget& budget, const
 // Goes on after a refusal: whether the budget would have been spent decides which of both is
 // reported, and depends on all boxes.
 void take_boxes(const Work& work, Boxes& boxes, FirstRefusal& refusal, Executor& executor,
-                AccessSink& sink, ExecutionNotes& notes) {
+                AccessSink& sink, ExecutionNotes& notes, BlocksExecuted& executed) {
     BlockBox box;
     while (boxes.take(box)) {
         try {
@@ -179,6 +197,7 @@ void take_boxes(const Work& work, Boxes& boxes, FirstRefusal& refusal, Executor&
                 sink.keep();
             else
                 sink.drop();
+            executed.add(box.blocks());
             boxes.done();
         } catch (const BoxMustSplit& why) {
             sink.drop();
@@ -198,8 +217,9 @@ ExecutionNotes run_all(const Work& work, StepBudget& budget) {
     Boxes boxes;
     boxes.add({{.count = work.launch.grid}});
     FirstRefusal refusal;
+    BlocksExecuted executed(work);
     in_threads(work, work.threads, budget, [&](Executor& executor, std::size_t thread) {
-        take_boxes(work, boxes, refusal, executor, *sinks[thread], notes[thread]);
+        take_boxes(work, boxes, refusal, executor, *sinks[thread], notes[thread], executed);
     });
     refusal.rethrow();
     ExecutionNotes all;
@@ -212,10 +232,12 @@ ExecutionNotes run_all(const Work& work, StepBudget& budget) {
 ExecutionNotes run_in_order(const Work& work, StepBudget& budget) {
     AccessSink& sink = work.new_sink();
     ExecutionNotes notes;
+    BlocksExecuted executed(work);
     in_threads(work, 1, budget, [&](Executor& executor, std::size_t) {
         for (std::uint64_t i = 0; i < work.launch.blocks(); ++i) {
             executor.run(block_of(work.launch, i), sink, notes);
             sink.keep();
+            executed.add(1);
         }
     });
     return notes;
@@ -255,23 +277,26 @@ class Sample {
         StepBudget unlimited(~std::uint64_t{0});
         const std::size_t threads = work_.steps.code().needs_stored_values ? 1 : work_.threads;
         FirstRefusal refusal;
+        CountedWork executed("blocks of a sample executed", (end - first) * sample_groups);
         in_threads(work_, threads, unlimited, [&](Executor& executor, std::size_t thread) {
             for (std::size_t group = thread; group < sample_groups; group += threads) {
                 call_taking_hook();
                 if (refusal.is_before(group) || !refusal.attempt(group, [&] {
-                        run_group(group, first, end, executor);
+                        run_group(group, first, end, executor, executed);
                     }))
                     return;
             }
         });
         refusal.rethrow();
     }
-    void run_group(std::size_t group, std::uint64_t first, std::uint64_t end, Executor& executor) {
+    void run_group(std::size_t group, std::uint64_t first, std::uint64_t end, Executor& executor,
+                   CountedWork& executed) {
         for (std::uint64_t round = first; round < end; ++round) {
             executor.run(block_of(work_.launch, sampled_block(round * sample_groups + group,
                                                               work_.launch.blocks())),
                          *sinks_[group], notes_[group]);
             sinks_[group]->keep();
+            executed.add(1);
         }
     }
 
@@ -292,11 +317,14 @@ Execution execute(const Code& code, const KernelLaunch& launch, LaunchMemory& me
     const std::size_t block_bytes =
         steps.places() * sizeof(LaneValue) * (launch.threads() / warp_lanes + 1) + 1;
     const std::size_t most_threads = std::max<std::size_t>(1, most_register_bytes / block_bytes);
+    constexpr std::uint64_t no_limit = ~std::uint64_t{0};
+    const bool may_sample =
+        launch.blocks() > 4 * sample_groups && limits.steps_before_sampling != no_limit;
     const Work work{
-        steps, launch, memory, limits, std::clamp<std::size_t>(threads, 1, most_threads), new_sink};
+        steps,      launch,  memory, limits, std::clamp<std::size_t>(threads, 1, most_threads),
+        may_sample, new_sink};
     Execution execution;
-    const bool may_sample = launch.blocks() > 4 * sample_groups;
-    StepBudget budget(may_sample ? limits.steps_before_sampling : ~std::uint64_t{0});
+    StepBudget budget(may_sample ? limits.steps_before_sampling : no_limit);
     try {
         execution.notes =
             code.needs_stored_values ? run_in_order(work, budget) : run_all(work, budget);

@@ -100,6 +100,7 @@ void StepCode::add_step(const PtxInstruction& one, std::size_t at) {
                  .is_saturated = one.is_saturated,
                  .gathers = one.gathers,
                  .rounding = one.rounding,
+                 .combining = one.combining,
                  .state = one.state,
                  .guard = place_of(one.guard),
                  .offset = one.offset,

@@ -1,6 +1,7 @@
 #include "core/program/warp_state.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "core/access/lane_set.h"
 
@@ -82,6 +83,7 @@ void WarpState::begin_block(const StepCode& code, const BlockBox& box) {
     waits_for_none_ = false;
     waiting_.clear();
     parked_.clear();
+    forget_states();
     steps = 0;
     local.clear();
     if (has_unsaid_)
@@ -98,6 +100,27 @@ void WarpState::begin_block(const StepCode& code, const BlockBox& box) {
         value.growth = {};
         if (box.count[d] > 1) value.growth[d] = box.stride[d];
     }
+}
+
+bool WarpState::has_come_back() {
+    if (++turns_ < first_compared) return false;
+    if (std::has_single_bit(turns_)) {
+        before_ = registers;
+        at_before_ = at;
+        active_before_ = active;
+        waiting_before_ = waiting_;
+        return false;
+    }
+    const auto differs = [&](std::size_t place) {
+        const LaneValue &a = registers[place], &b = before_[place];
+        return a.at != b.at || a.growth != b.growth || a.valid != b.valid;
+    };
+    if (at != at_before_ || active != active_before_ || waiting_ != waiting_before_ ||
+        (differing_ < registers.size() && differs(differing_)))
+        return false;
+    for (differing_ = 0; differing_ < registers.size(); ++differing_)
+        if (differs(differing_)) return false;
+    return true;
 }
 
 void WarpState::branch(std::uint32_t target, std::uint32_t taken) {

@@ -16,6 +16,7 @@ struct LaneGroup {
     std::uint32_t at = 0;
     std::uint32_t lanes = 0;
     bool is_held = false;  // until the other lanes of its instruction have come
+    friend bool operator==(const LaneGroup&, const LaneGroup&) = default;
 };
 
 class WarpState {
@@ -67,7 +68,19 @@ class WarpState {
 
     void write(Slot place, const LaneValue& value, std::uint32_t written, bool is_predicate);
 
+    // Called where the warp jumps back, and before it stores what decides where it goes: true if it
+    // was in the same state before and nothing was stored since, so that it never ends.
+    bool has_come_back();
+    void forget_states() { turns_ = 0; }
+
  private:
+    // Brent's: compared with the state after a power of two of turns.
+    static constexpr std::uint64_t first_compared = 1u << 12;
+    std::uint64_t turns_ = 0;
+    std::vector<LaneValue> before_;
+    std::uint32_t at_before_ = 0, active_before_ = 0;
+    std::vector<LaneGroup> waiting_before_;
+    Slot differing_ = 0;  // a register that differed from it when last compared
     bool meet();
     void take_those_here();
 

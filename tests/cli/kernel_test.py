@@ -72,9 +72,10 @@ class Kernel(Case):
         self.assertTrue(all(line["parameters"]["line"].startswith("kernels.cu:") for line in lines))
         self.assertEqual(document["sweep"]["pattern"], "kernel")
 
-    # A branch to itself.
-    ENDLESS = (".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n"
-               "AGAIN:\nbra AGAIN;\n}\n")
+    # Counts to 2^64.
+    ENDLESS = (".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n.reg .pred %p<2>;\n"
+               ".reg .b64 %rd<2>;\nmov.u64 %rd1, 0;\nAGAIN:\nadd.s64 %rd1, %rd1, 1;\n"
+               "setp.ne.u64 %p1, %rd1, 0;\n@%p1 bra AGAIN;\nret;\n}\n")
     FOR_EVER = ("--grid", "1", "--block", "32", "--max-steps", "9000000000000000")
 
     def test_gives_up_after_a_time_and_says_what_allows_more(self):
@@ -92,7 +93,7 @@ class Kernel(Case):
     def test_says_how_far_it_is_where_there_is_no_terminal(self):
         ran = self.refuse("kernel", "-", *self.FOR_EVER, "--time-limit", "2", stdin=self.ENDLESS,
                           env=harness.environment(COALPROF_NO_PROGRESS=None))
-        self.assertRegex(ran.err_text.splitlines()[0], r"^coalprof: executing k, \d+ s$")
+        self.assertRegex(ran.err_text.splitlines()[0], r"^coalprof: 0 of 1 blocks executed, [\d.]+ m?s$")
 
     def test_blocks_that_leave_at_once_take_hardly_any_time(self):
         # Blocks load 1,000 times, of which traces hold a part.

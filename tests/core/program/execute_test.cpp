@@ -498,6 +498,102 @@ std::string refusal_of(Work work) {
     return {};
 }
 
+// It waits for what another block would store: without a limit, too, that is known at once.
+TEST(Kernels, that_come_back_to_the_same_state_are_endless) {
+    LaunchMemory memory;
+    const ExecutionLimits no_limit{.steps_of_warp = ~std::uint64_t{0}};
+    for (const char* const text :
+         {"HERE:\nbra HERE;\n",
+          "ld.param.u64 %rd1, [p0];\nHERE:\nld.volatile.global.u32 %r1, [%rd1];\n"
+          "setp.eq.u32 %p1, %r1, 0;\n@%p1 bra HERE;\nret;\n"}) {
+        Code endless = code_of(ptx_of(text));
+        BoundLaunch bound = bind_arguments(endless, {});
+        EXPECT_THAT(refusal_of([&] { executed(endless, bound.launch, bound.memory, no_limit); }),
+                    HasSubstr("comes back to the same state"));
+    }
+    // A counter in shared memory, and one that wraps after 2^16 turns, end.
+    EXPECT_EQ(run(ptx_of("  .shared .align 4 .b8 n[4];\nmov.u32 %r1, n;\nHERE:\n"
+                         "ld.shared.u32 %r2, [%r1];\nadd.u32 %r2, %r2, 1;\n"
+                         "st.shared.u32 [%r1], %r2;\nsetp.lt.u32 %p1, %r2, 20000;\n"
+                         "@%p1 bra HERE;\nret;\n"),
+                  {1, 1, 1}, {1, 1, 1})[0]
+                  .warps,
+              20'000u);
+    EXPECT_EQ(run(ptx_of("ld.param.u64 %rd1, [p0];\nHERE:\nadd.u32 %r1, %r1, 1;\n"
+                         "and.b32 %r2, %r1, 65535;\nsetp.ne.u32 %p1, %r2, 0;\n@%p1 bra HERE;\n"
+                         "ld.global.u32 %r3, [%rd1];\nret;\n"),
+                  {1, 1, 1}, {32, 1, 1})[0]
+                  .warps,
+              1u);
+}
+
+// Each of these wrote behind an array, divided by zero or was undefined; ptxas refuses them all.
+TEST(Kernels, whose_instructions_ptx_does_not_have_are_refused) {
+    for (const char* const text :
+         {"cp.async.ca.shared.global [0], [%rd1], 1048576;",
+          "cp.async.ca.shared.global [0], [%rd1], 5;",
+          "cp.async.cg.shared.global [0], [%rd1], 8;",
+          "ld.global.v2.v4.u32 {%r1, %r2}, [%rd1];",
+          "ld.global.v4.b128 {%rd1, %rd2, %rd3, %rd4}, [%rd1];",
+          "ld.global.u32.u64 %rd2, [%rd1];",
+          "ld.global %r1, [%rd1];",
+          "ld.global.v4.u32 {%r1, %r2}, [%rd1];",
+          "ld.shared.v4.u64 {%rd2, %rd3, %rd4, %rd5}, [%r1];",
+          "st.global.v2.u32 [%rd1], %r1;",
+          "red.global.u32 [%rd1], 1;",
+          "atom.global.add.v8.u32 %r1, [%rd1], 1;",
+          "mul.wide.s64 %rd1, %rd2, %rd3;",
+          "div.s16 %r2, %r1, %r1;",
+          "rem.s16 %r2, %r1, %r1;",
+          "div.s8 %r2, %r1, %r1;",
+          "rem.s8 %r2, %r1, %r1;",
+          "add.u64 %r1, %r2, %r3;",
+          "add.u128 %r1, %r2, %r3;",
+          "mul24.lo.u64 %rd1, %rd2, %rd3;",
+          "popc.b16 %r1, %r2;",
+          "mov.b64 {%r1, %r2, %r3}, %rd1;",
+          "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r1, %r2, %r3, %r4, %r5}, [%r9];"}) {
+        const std::string refused =
+            refusal_of([&] { code_of(ptx_of(std::string(text) + "\nret;\n")); });
+        EXPECT_THAT(refused, HasSubstr(std::string(text).substr(0, 8))) << text;
+    }
+    // The whole value is cut to its width first.
+    EXPECT_EQ(run(ptx_of("  .reg .b16 %rs<4>;\nmov.u32 %r1, 65536;\ncvt.u16.u32 %rs1, %r1;\n"
+                         "mov.u16 %rs3, -32768;\ndiv.s16 %rs2, %rs3, %rs1;\n"
+                         "rem.s16 %rs2, %rs3, -1;\ncvt.u32.u16 %r2, %rs2;\n"
+                         "ld.param.u64 %rd1, [p0];\nmul.wide.u32 %rd2, %r2, 4;\n"
+                         "add.s64 %rd3, %rd1, %rd2;\nld.global.u32 %r3, [%rd3];\nret;\n"),
+                  {1, 1, 1}, {32, 1, 1})[0]
+                  .global.sectors,
+              1u);
+}
+
+// 1 KB each. Calls of empty functions are statements, 10^12 of them here; a variable's width would
+// be 16^7 bytes, with as many for each value.
+TEST(Kernels, of_few_words_take_no_more_than_their_words_are_worth) {
+    std::string calls = ".version 8.0\n.target sm_90\n.address_size 64\n.func f0(){ret;}\n";
+    for (int f = 1; f <= 12; ++f) {
+        calls += ".func f" + std::to_string(f) + "(){";
+        for (int i = 0; i < 10; ++i) calls += "call f" + std::to_string(f - 1) + ";";
+        calls += "}\n";
+    }
+    calls += ".visible .entry k(){call f12;ret;}\n";
+    EXPECT_THAT(refusal_of([&] { code_of(calls); }), HasSubstr("once its calls are inlined"));
+    const std::string head = ".version 8.0\n.target sm_90\n.address_size 64\n";
+    EXPECT_THAT(refusal_of([&] {
+                    code_of(head +
+                            ".global .b128 .b128 .b128 .b128 .b128 .b128 .b128 x[1]={1,1};\n"
+                            ".visible .entry k(){ret;}\n");
+                }),
+                HasSubstr("one type"));
+    for (const char* const extents : {"[4294967296][4294967296]", "[268435457]"})
+        EXPECT_THAT(
+            refusal_of([&] {
+                code_of(head + ".global .b128 x" + extents + ";\n.visible .entry k(){ret;}\n");
+            }),
+            HasSubstr("4 GiB"));
+}
+
 TEST(Kernels, that_cannot_be_executed_are_refused_with_a_sentence) {
     const auto refused = [](const std::string& text,
                             const std::vector<std::string>& arguments = {}) {
@@ -507,10 +603,12 @@ TEST(Kernels, that_cannot_be_executed_are_refused_with_a_sentence) {
     EXPECT_THAT(refused(ptx_of("mov.u32 %r1, %tid.x;").substr(0, 150)), HasSubstr("ends"));
     EXPECT_THAT(refused(ptx_of("bra NOWHERE;\nret;")), HasSubstr("no such label"));
     // Endless: the limit says where it is.
-    const Code endless = code_of(ptx_of("HERE:\nbra HERE;\n"));
+    const Code endless =
+        code_of(ptx_of("HERE:\nadd.u32 %r1, %r1, 1;\nsetp.ne.u32 %p1, %r1, 0;\n"
+                       "@%p1 bra HERE;\nret;\n"));
     LaunchMemory memory;
     EXPECT_THAT(refusal_of([&] { executed(endless, {}, memory, {.steps_of_warp = 1000}); }),
-                HasSubstr("does not end"));
+                HasSubstr("takes more than 1000 instructions and does not end"));
     // An address depends on p1, which is no pointer: it must be given.
     const std::string needs = ptx_of(
         thread + "ld.param.u64 %rd3, [p1];\nmul.lo.s64 %rd9, %rd8, %rd3;\n" + load_at_rd9, 2);

@@ -3,118 +3,14 @@
 
 #include <algorithm>
 #include <bit>
-#include <fstream>
-#include <sstream>
 
 #include "core/kernel/kernel_points.h"
-#include "core/program/sample_kernels.h"
+#include "core/program/natural_launches.h"
 #include "core/sim/block_trace.h"
 #include "fewer_cases.h"
-#include "test_data.h"
 
 namespace coalprof {
 namespace {
-
-std::string text_of_file(const std::string& name) {
-    std::ostringstream text;
-    text << std::ifstream(test_data_folder() + "/kernels/" + name).rdbuf();
-    return text.str();
-}
-
-std::vector<std::string> split(const std::string& text, char at) {
-    std::vector<std::string> parts;
-    std::istringstream stream(text);
-    for (std::string part; std::getline(stream, part, at);) parts.push_back(part);
-    return parts;
-}
-
-std::array<std::uint32_t, 3> dimensions(const std::string& text) {
-    std::array<std::uint32_t, 3> all{1, 1, 1};
-    const auto parts = split(text, 'x');
-    for (std::size_t i = 0; i < parts.size(); ++i)
-        all[i] = static_cast<std::uint32_t>(std::stoul(parts[i]));
-    return all;
-}
-
-// Arrays of 32-bit numbers by a rule.
-class Rule : public ArrayContents {
- public:
-    explicit Rule(std::int64_t (*of)(std::int64_t)) : of_(of) {}
-    std::uint64_t number_at(std::uint64_t at, std::uint32_t) const override {
-        return static_cast<std::uint32_t>(of_(static_cast<std::int64_t>(at / 4)));
-    }
-
- private:
-    std::int64_t (*of_)(std::int64_t);
-};
-
-std::int64_t row_begin(std::int64_t row) { return 27 * row; }
-std::int64_t neighbour(std::int64_t number) {
-    const std::int64_t row = number / 27, j = number % 27;
-    const std::int64_t column = row + (j / 9 - 1) * 10000 + (j / 3 % 3 - 1) * 100 + j % 3 - 1;
-    return std::clamp<std::int64_t>(column, 0, (1 << 20) - 1);
-}
-
-struct NaturalLaunch {
-    std::string kernel;
-    std::array<std::uint32_t, 3> grid;
-    std::array<std::uint32_t, 3> block;
-    std::vector<std::string> arguments;
-    std::array<std::uint64_t, 4> counted;  // load requests and sectors, store requests and sectors
-    double seconds = 0, dram_read_bytes = 0, l1_hit_sectors = 0;
-};
-
-std::vector<NaturalLaunch> natural_launches() {
-    std::vector<NaturalLaunch> all;
-    std::istringstream lines(text_of_file("natural.csv"));
-    std::string line;
-    std::getline(lines, line);
-    while (std::getline(lines, line)) {
-        const auto fields = split(line, ',');
-        NaturalLaunch one{fields[0],
-                          dimensions(fields[1]),
-                          dimensions(fields[2]),
-                          split(fields[3], ' '),
-                          {},
-                          0,
-                          0,
-                          0};
-        for (std::size_t i = 0; i < 4; ++i) one.counted[i] = std::stoull(fields[4 + i]);
-        one.seconds = std::stod(fields[8]);
-        one.dram_read_bytes = std::stod(fields[9]);
-        one.l1_hit_sectors = std::stod(fields[10]);
-        all.push_back(one);
-    }
-    return all;
-}
-
-BoundLaunch bind(Code& code, const NaturalLaunch& launch) {
-    std::vector<std::string> numbers;
-    for (const std::string& one : launch.arguments)
-        if (one.ends_with("ptr") || one.ends_with("col"))
-            continue;
-        else
-            numbers.push_back(one);
-    BoundLaunch bound = bind_arguments(code, {.typed = numbers, .known_names = {}});
-    if (numbers.size() != launch.arguments.size()) {  // csr_scalar
-        LaunchMemory memory;
-        for (LaunchArray array : bound.memory.arrays()) {
-            if (array.name == "0") array.contents = std::make_shared<Rule>(row_begin);
-            if (array.name == "1") array.contents = std::make_shared<Rule>(neighbour);
-            memory.add(array);
-        }
-        bound.memory = std::move(memory);
-    }
-    bound.launch.grid = launch.grid;
-    bound.launch.block = launch.block;
-    return bound;
-}
-
-const PtxFunction* kernel_named(const PtxModule& module, const std::string& name) {
-    for (const PtxFunction* one : module.kernels())
-        if (one->name.find(std::to_string(name.size()) + name) != std::string::npos) return one;
-    return nullptr;
-}
 
 std::array<std::uint64_t, 4> sums_of(const Code& code, const Executed& result) {
     std::array<std::uint64_t, 4> sums{};
@@ -129,8 +25,7 @@ std::array<std::uint64_t, 4> sums_of(const Code& code, const Executed& result) {
 }
 
 TEST(Kernels, as_people_write_them_ask_for_what_an_h100_counted) {
-    const std::string text = text_of_file("natural.ptx");
-    const PtxModule module = read_module(text, "natural.ptx");
+    const PtxModule module = natural_module();
     std::size_t judged = 0;
     for (const NaturalLaunch& launch : natural_launches()) {
         if (judged++ % fewer_cases != 0) continue;
@@ -146,8 +41,7 @@ TEST(Kernels, as_people_write_them_ask_for_what_an_h100_counted) {
 
 // No rate was fitted to these. Those that take longest to execute are left out.
 TEST(Kernels, as_people_write_them_take_about_as_long_as_on_an_h100) {
-    const std::string text = text_of_file("natural.ptx");
-    const PtxModule module = read_module(text, "natural.ptx");
+    const PtxModule module = natural_module();
     std::vector<double> factors;
     for (const NaturalLaunch& launch : natural_launches()) {
         constexpr std::array<std::string_view, 9> quick{
@@ -183,8 +77,7 @@ TEST(Kernels, do_not_jump_where_their_data_are_as_large_as_l2) {
         double seconds, dram_read_bytes;
     };
     const std::array steps{Step{102'400, 16.4e-6, 23.0e6}, Step{256'000, 58.4e-6, 138e6}};
-    const std::string text = text_of_file("natural.ptx");
-    const PtxModule module = read_module(text, "natural.ptx");
+    const PtxModule module = natural_module();
     Code code = make_code(module, *kernel_named(module, "csr_scalar"));
     for (const Step& step : steps) {
         const std::string rows = std::to_string(step.rows);
@@ -209,8 +102,7 @@ TEST(Kernels, do_not_jump_where_their_data_are_as_large_as_l2) {
 // Three of a stencil's seven words are adjacent: one of these can begin a sector. On an H100
 // aligned rows gain nothing.
 TEST(Kernels, words_beside_each_other_are_not_aligned_at_once) {
-    const std::string text = text_of_file("natural.ptx");
-    const PtxModule module = read_module(text, "natural.ptx");
+    const PtxModule module = natural_module();
     Code code = make_code(module, *kernel_named(module, "stencil7"));
     BoundLaunch bound = bind(code, {.kernel = "stencil7",
                                     .grid = {16, 128, 256},
@@ -231,8 +123,7 @@ TEST(Kernels, words_beside_each_other_are_not_aligned_at_once) {
 
 // Small grids of odd sizes, so that blocks at the ends differ.
 TEST(Kernels, come_to_the_same_whether_blocks_are_executed_together_or_one_by_one) {
-    const std::string text = text_of_file("natural.ptx");
-    const PtxModule module = read_module(text, "natural.ptx");
+    const PtxModule module = natural_module();
     std::size_t number = 0;
     for (const NaturalLaunch& launch : natural_launches()) {
         if (number++ % fewer_cases != 0) continue;
