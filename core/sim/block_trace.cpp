@@ -173,7 +173,7 @@ class BlockRecorder : public AccessSink {
     }
     BlockTraces& traces() { return traces_; }
     // `is_whole`: executed to its end, whatever is kept of it.
-    void begin(std::uint32_t warps, bool is_whole) {
+    void begin_block(std::uint32_t warps, bool is_whole) {
         is_whole_ = is_whole;
         all_events_ = kept_events_ = 0;
         visited_.clear();
@@ -445,7 +445,7 @@ BlockTraces trace_blocks(const Code& code, const KernelLaunch& launch, const Lau
     ExecutionNotes notes;
     for (std::size_t i = 0; i < blocks.size(); ++i) {
         // Blocks that leave at once say nothing of those of which only a part is kept.
-        recorder.begin(warps, i >= blocks.size() / 2 && recorder.traces().kept_share == 1);
+        recorder.begin_block(warps, i >= blocks.size() / 2 && recorder.traces().kept_share == 1);
         executor.run(box_of(launch, blocks[i]), recorder, notes);
         recorder.finish();
     }

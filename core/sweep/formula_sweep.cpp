@@ -296,24 +296,22 @@ void FormulaPoints::make(PlannedPoint& point, const Member& member) const {
 void follow_arrays(FormulaSweep& sweep) {
     constexpr std::uint64_t most_cells = 64;
     if (sweep.arrays.empty() || !sweep.settings.axes.empty()) return;
-    located(sweep, [&] {
-        const auto formula = std::make_shared<const ParsedFormula>(tree_of(sweep));
-        const ChosenLaunch& choice = sweep.settings.launch;
-        FormulaLaunch launch{.op = choice.op.value_or(Op::load),
-                             .type = choice.type,
-                             .sized = sized_type(*formula, choice.type),
-                             .shape = choice.shape,
-                             .values = {}};
-        const std::uint64_t bytes = bytes_of(launch.size_type());
-        std::uint64_t threads = choice.shape.size_bytes / bytes;
-        const std::uint64_t cells = count_cells(sweep.parameters);
-        for (std::uint64_t cell = 0; cell < cells && cells <= most_cells; ++cell) {
-            launch.values = values_in_cell(sweep.parameters, cell);
-            threads = std::min(threads, threads_within_arrays(formula, launch));
-        }
-        // Of none, an error will say which array the first thread leaves.
-        if (threads > 0) sweep.settings.launch.shape.size_bytes = threads * bytes;
-    });
+    const auto formula = std::make_shared<const ParsedFormula>(tree_of(sweep));
+    const ChosenLaunch& choice = sweep.settings.launch;
+    FormulaLaunch launch{.op = choice.op.value_or(Op::load),
+                         .type = choice.type,
+                         .sized = sized_type(*formula, choice.type),
+                         .shape = choice.shape,
+                         .values = {}};
+    const std::uint64_t bytes = bytes_of(launch.size_type());
+    std::uint64_t threads = choice.shape.size_bytes / bytes;
+    const std::uint64_t cells = count_cells(sweep.parameters);
+    for (std::uint64_t cell = 0; cell < cells && cells <= most_cells; ++cell) {
+        launch.values = values_in_cell(sweep.parameters, cell);
+        threads = std::min(threads, threads_within_arrays(formula, launch));
+    }
+    // Of none, an error will say which array the first thread leaves.
+    if (threads > 0) sweep.settings.launch.shape.size_bytes = threads * bytes;
 }
 
 void keep_occurring(FormulaSweep& sweep, std::vector<bool>& occurs) {

@@ -170,8 +170,8 @@ TEST_F(NearOnGpu, two_elements_in_each_others_place_are_noticed) {
 VerifyTotals totals_of(const VerifyScope& scope, const Machine& machine, KernelLauncher& launcher,
                        CounterCollector& collector) {
     CatalogPoints points(scope, machine);
-    VerifyReport report;
-    Tally tally(report, nullptr);
+    VerifyTotals totals;
+    Tally tally(totals, nullptr);
     run_on_device(
         points,
         {.launcher = launcher,
@@ -180,7 +180,7 @@ VerifyTotals totals_of(const VerifyScope& scope, const Machine& machine, KernelL
          .wanted = [](AccessSet accesses) { return counters_of(CounterSet::basic, accesses); },
          .repeats = 0},
         tally);
-    return report.totals;
+    return totals;
 }
 
 void expect_agreement(const VerifyTotals& totals) {
