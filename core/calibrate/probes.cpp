@@ -269,7 +269,7 @@ struct StreamRecipe {
     Shape shape = {};
 };
 
-// All but the last three read data that L2 holds, again and again.
+// All but the last four read data that L2 holds, again and again.
 std::vector<StreamRecipe> recipes(const Sizes& sizes) {
     const auto [near, middle, far] = sizes;
     const auto again = [&](std::string_view index, std::uint64_t element_bytes) {
@@ -306,6 +306,8 @@ std::vector<StreamRecipe> recipes(const Sizes& sizes) {
         {&SimRates::dram_write_bytes_per_second, 16, "i", store, f32x4, far},
         // 64 bytes of every second row.
         {&SimRates::dram_rows_per_second, 1, "i*128", load, f32, far / 64},
+        // A word of each line.
+        {&SimRates::dram_turns_per_second, 1, "i*32", rmw, f32, far / 32},
     };
 }
 

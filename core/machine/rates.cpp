@@ -22,6 +22,7 @@ void scale(SimRates& sim, const Board& board, const Board& measured, double proc
     sim.dram_read_bytes_per_second *= memory;
     sim.dram_write_bytes_per_second *= memory;
     sim.dram_rows_per_second *= memory;
+    sim.dram_turns_per_second *= memory;
 }
 
 // A board that was not measured: the rates of `measured` for each multiprocessor, and for each byte
@@ -161,6 +162,8 @@ std::span<const SimRateInfo> all_sim_rates() {
         SimRateInfo{"sim_dram_write_bytes_per_second", "B/s",
                     &SimRates::dram_write_bytes_per_second},
         SimRateInfo{"sim_dram_rows_per_second", per_second, &SimRates::dram_rows_per_second},
+        SimRateInfo{"sim_dram_turns_per_second", per_second, &SimRates::dram_turns_per_second},
+        SimRateInfo{"sim_first_block_latency", cycles, &SimRates::first_block_latency},
         SimRateInfo{"sim_block_latency", cycles, &SimRates::block_latency},
         SimRateInfo{"sim_dependent_issue", cycles, &SimRates::dependent_issue},
         SimRateInfo{"sim_l1_pass", cycles, &SimRates::l1_pass},
@@ -177,6 +180,7 @@ std::span<const SimRateInfo> all_sim_rates() {
         SimRateInfo{"sim_least_sector", cycles, &SimRates::least_sector},
         SimRateInfo{"sim_l2_share", "1", &SimRates::l2_share},
         SimRateInfo{"sim_dirty_share", "1", &SimRates::dirty_share},
+        SimRateInfo{"sim_partial_share", "1", &SimRates::partial_share},
     };
     return rates;
 }

@@ -19,11 +19,14 @@ struct SimRates {
     double dram_read_bytes_per_second = 0;
     double dram_write_bytes_per_second = 0;
     double dram_rows_per_second = 0;  // activated, each for dram_row_lines (core/sim)
+    // Lines, in part or whole, that are written back among reads: more than their activation.
+    double dram_turns_per_second = 0;
 
     // Cycles of a multiprocessor.
-    double block_latency = 0;    // from a block's start to its first instruction
-    double dependent_issue = 0;  // between instructions of a warp
-    double l1_pass = 0;          // through the tags and banks of L1
+    double first_block_latency = 0;  // from the start of a launch's first block to its instructions
+    double block_latency = 0;        // of a later one
+    double dependent_issue = 0;      // between instructions of a warp
+    double l1_pass = 0;              // through the tags and banks of L1
     double shared_pass = 0;
     double shared_latency = 0;
     double l1_latency = 0;
@@ -37,8 +40,9 @@ struct SimRates {
     double least_sector = 0;   // of a sector between them
 
     // Shares of L2's size.
-    double l2_share = 0;     // that a launch can use alone
-    double dirty_share = 0;  // that stays dirty when it ends
+    double l2_share = 0;       // that a launch can use alone
+    double dirty_share = 0;    // lines of which something stays dirty
+    double partial_share = 0;  // lines that are written in part and wait for the rest
 };
 
 }  // namespace coalprof

@@ -61,6 +61,14 @@ std::vector<SiteTraffic> traffic_of_sites(const L2Traffic& l2) {
     return sites;
 }
 
+// The launch's accesses of a site, relative to the followed ones. Atomics go in packets, of which
+// several may be for one sector.
+double times_followed(const LaunchModel& model, const L2Traffic& l2, std::size_t site) {
+    const double all = model.totals.sectors[site];
+    return is_load_or_store(model.kinds[site]) && all > 0 ? all / l2.sectors_of_site[site]
+                                                          : model.totals.sampled;
+}
+
 // Device memory moves what it moves for the launch, though other blocks may do more than those that
 // were traced: a full hash table is searched for longer than an empty one.
 void share_among_traced(std::vector<SiteTraffic>& traffic, const LaunchModel& model,
@@ -70,10 +78,7 @@ void share_among_traced(std::vector<SiteTraffic>& traffic, const LaunchModel& mo
     const double blocks = static_cast<double>(model.traces.blocks.size()) * model.traced_work;
     for (std::size_t i = 0; i < traffic.size(); ++i) {
         if (traced[i] == 0 || l2.sectors_of_site[i] == 0) continue;
-        // Sectors of atomics are not always known.
-        const double all = model.totals.sectors[i] > 0
-                               ? model.totals.sectors[i]
-                               : l2.sectors_of_site[i] * model.totals.sampled;
+        const double all = l2.sectors_of_site[i] * times_followed(model, l2, i);
         const double times = all * blocks / (traced[i] * static_cast<double>(model.blocks));
         traffic[i].read_bytes *= times;
         traffic[i].write_bytes *= times;
@@ -109,20 +114,18 @@ void mend(L2Traffic& l2, const std::vector<MendedShare>& mended) {
 
 // Scales the traffic of the replayed accesses to the launch; subtracts lines that stay dirty when
 // it ends.
-void set_dram(SimulatedTime& time, const LaunchTotals& totals, L2Traffic& l2, double dirty_bytes) {
-    time.dram_of_site.resize(totals.sectors.size());
-    for (std::size_t i = 0; i < totals.sectors.size(); ++i) {
-        const double followed = l2.sectors_of_site[i];
-        if (followed == 0) continue;
-        // Sectors of atomics are not always known.
-        const double times = totals.sectors[i] > 0 ? totals.sectors[i] / followed : totals.sampled;
+void set_dram(SimulatedTime& time, const LaunchModel& model, L2Traffic& l2) {
+    time.dram_of_site.resize(model.kinds.size());
+    for (std::size_t i = 0; i < model.kinds.size(); ++i) {
+        if (l2.sectors_of_site[i] == 0) continue;
+        const double times = times_followed(model, l2, i);
         SiteTraffic& of_site = time.dram_of_site[i];
         of_site.read_bytes = l2.read_bytes_of_site[i] * times;
         of_site.write_bytes = l2.write_bytes_of_site[i] * times;
         time.dram_read_bytes += of_site.read_bytes;
         time.dram_write_bytes += of_site.write_bytes;
     }
-    const double leaves = std::max(0.0, time.dram_write_bytes - dirty_bytes);
+    const double leaves = std::max(0.0, time.dram_write_bytes - l2.dirty_bytes);
     for (auto* const of_site : {&l2.write_bytes_of_site, &l2.write_time_of_site})
         for (double& one : *of_site) one *= leaves / std::max(1.0, time.dram_write_bytes);
     time.dram_write_bytes = leaves;
@@ -386,9 +389,11 @@ void add_cost(const SimulatedTime& time, const std::vector<std::uint32_t>& sites
 SimulatedTime time_of(LaunchModel& model, const SimRates& rates) {
     L2Sizes sizes{.bytes = rates.l2_share * static_cast<double>(model.l2_bytes),
                   .most_dirty_bytes = rates.dirty_share * static_cast<double>(model.l2_bytes),
+                  .most_partial_bytes = rates.partial_share * static_cast<double>(model.l2_bytes),
                   .fetch_bytes = model.fetch_bytes,
                   .read_row_bytes = rates.dram_read_bytes_per_second / rates.dram_rows_per_second,
                   .write_row_bytes = rates.dram_write_bytes_per_second / rates.dram_rows_per_second,
+                  .turn_bytes = rates.dram_write_bytes_per_second / rates.dram_turns_per_second,
                   .is_warm = model.is_warm,
                   .multiprocessors = model.multiprocessors,
                   .kept_by_l1 = model.kept_by_l1};
@@ -401,7 +406,7 @@ SimulatedTime time_of(LaunchModel& model, const SimRates& rates) {
         L2Traffic l2 = replay_l2(model.l2, sizes, model.kinds.size());
         mend(l2, model.mended);
         time = {};
-        set_dram(time, model.totals, l2, sizes.most_dirty_bytes);
+        set_dram(time, model, l2);
         traffic = traffic_of_sites(l2);
         share_among_traced(traffic, model, l2);
         simulated = simulate_multiprocessor(model.traces, of_one, traffic);

@@ -135,21 +135,25 @@ inline constexpr std::uint64_t dram_row_lines = 2;
 struct L2Traffic {
     double read_bytes = 0;
     double write_bytes = 0;
+    double dirty_bytes = 0;                  // of these, those that L2 still has at the end
     std::vector<double> read_bytes_of_site;  // by Code::sites
     std::vector<double> write_bytes_of_site;
     std::vector<double> read_time_of_site;
     std::vector<double> write_time_of_site;
-    std::vector<double> sectors_of_site;  // that warps ask for
-    std::vector<double> repeats_of_site;  // those that their multiprocessor loaded before
+    std::vector<double> turn_time_of_site;  // in it, or to be added, where reads come between
+    std::vector<double> sectors_of_site;    // that warps ask for
+    std::vector<double> repeats_of_site;    // those that their multiprocessor loaded before
 };
 struct L2Sizes {
     double bytes = 0;
-    double most_dirty_bytes = 0;
+    double most_dirty_bytes = 0;    // of lines, however much of each is dirty
+    double most_partial_bytes = 0;  // of lines that are to be completed by a read
     std::uint32_t fetch_bytes = 64;
     // Bytes that device memory reads or writes in a long run while it activates one row.
     double read_row_bytes = 0;
     double write_row_bytes = 0;
-    bool is_warm = false;  // the same launch came before
+    double turn_bytes = 0;  // likewise, while it turns from reads to the write of a line
+    bool is_warm = false;   // the same launch came before
     std::uint32_t multiprocessors = 1;
     // By site: the share of repeats that L1 answers, so that they do not reach L2; empty: none.
     std::vector<double> kept_by_l1 = {};

@@ -14,6 +14,9 @@ class LineTable {
     LineTable() : entries_(64, {empty, 0}) {}
     // Null: not found.
     std::uint32_t* find(std::uint64_t line) {
+        return const_cast<std::uint32_t*>(std::as_const(*this).find(line));
+    }
+    const std::uint32_t* find(std::uint64_t line) const {
         std::size_t at = place_of(line);
         for (; entries_[at].first != empty; at = next(at))
             if (entries_[at].first == line) return &entries_[at].second;

@@ -122,7 +122,9 @@ class MultiprocessorRun {
     void start_block(double now) {
         if (next_block_ == traces_.blocks.size()) return;
         const auto& block = traces_.blocks[next_block_++];
-        const double at = starts_.serve(now, rates_.block_start) + rates_.block_latency;
+        // Those that start with the launch fetch its instructions and constants.
+        const double at = starts_.serve(now, rates_.block_start) +
+                          (now > 0 ? rates_.block_latency : rates_.first_block_latency);
         const auto number = static_cast<std::uint32_t>(blocks_.size());
         blocks_.push_back({.warps = static_cast<std::uint32_t>(block.size())});
         for (std::size_t i = 0; i < block.size(); ++i) {

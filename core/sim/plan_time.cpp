@@ -147,7 +147,7 @@ class PlanFeed {
         model.is_warm = is_warm;
         // An empty launch has a block, too.
         model.start_seconds = (is_warm ? rates.start_seconds : rates.flushed_start_seconds) -
-                              rates.sim.block_latency / rates.sim.clock_hertz;
+                              rates.sim.first_block_latency / rates.sim.clock_hertz;
         model.totals = totals();
         for (const Instruction& one : plan_.program.instructions) model.kinds.push_back(one.kind);
         model.traces = traces();

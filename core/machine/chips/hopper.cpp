@@ -72,17 +72,20 @@ constexpr SimRates simulated() {
     sim.reductions_per_second = 1.0e11;        // as below, between the values of two GPUs
     sim.line_reductions_per_second = 5.25e8;   // natural
     sim.dram_read_bytes_per_second = 3.2e12;   // as calibrate reads
-    sim.dram_write_bytes_per_second = 2.7e12;  // natural
+    sim.dram_write_bytes_per_second = 3.2e12;  // as calibrate reads
     // docs/measurements/h100/dram_rows.txt: one in 4.1 ns for each of 160 channels
     sim.dram_rows_per_second = 3.9e10;
-    sim.block_latency = 655;            // natural
+    // docs/measurements/h100/writeback.txt: lines written back among reads
+    sim.dram_turns_per_second = 4.3e10;
+    sim.first_block_latency = 655;      // natural
+    sim.block_latency = 229;            // as calibrate reads
     sim.dependent_issue = 4;            // where each instruction waits for the one before
     sim.l1_pass = sim.shared_pass = 1;  // core/count; docs/how-it-works.md
     sim.shared_latency = 25;            // about: less the time in queues and passes
     sim.l1_latency = 35;                // about: likewise
-    sim.l2_latency = 293;               // natural
-    sim.dram_latency = 280;             // natural
-    sim.crowd = 178;                    // natural
+    sim.l2_latency = 271.3;             // as calibrate reads
+    sim.dram_latency = 415;             // as calibrate reads
+    sim.crowd = 140;                    // natural
     sim.l1_queue = 33;                  // natural
     sim.l2_queue = 500;                 // natural
     // docs/measurements/h100/joins.txt: all go together within 4 cycles, none after 40.
@@ -90,7 +93,12 @@ constexpr SimRates simulated() {
     sim.least_request = 2.2;  // natural
     sim.least_sector = 0.5;   // 64 bytes a cycle
     sim.l2_share = 0.65;      // natural, by DRAM traffic
-    sim.dirty_share = 0.35;   // natural, by DRAM traffic: 8 to 25 MiB of 50
+    // By DRAM traffic: 28 MiB of an H200's 60 stay dirty of whole lines (`stride --range 2,4,8`), 7
+    // of lines with one dirty sector (32); 24 of an H100's 50.
+    sim.dirty_share = 0.47;
+    // Of 2^20 words stored at random places in 64 MiB an H100 leaves 50,000 sectors unread at the
+    // end.
+    sim.partial_share = 0.14;
     return sim;
 }
 
@@ -105,14 +113,11 @@ constexpr SimRates read_on_gh100() {
     read.write_requests_per_second = 7.60e10;
     read.partial_writes_per_second = 1.046e11;
     read.line_reductions_per_second = 4.28e8;
-    read.dram_write_bytes_per_second = 3.3e12;
     read.dram_rows_per_second = 3.45e10;
-    read.block_latency = 229;
+    read.dram_turns_per_second = 1.69e10;  // with the loads
     read.dependent_issue = 4.153;
     read.shared_latency = 18;
     read.l1_latency = 27.34;
-    read.l2_latency = 271.3;
-    read.dram_latency = 415;
     read.least_request = 1.02;
     read.least_sector = 0.3;
     return read;
@@ -236,6 +241,7 @@ constexpr Rates h200() {
     for (SimRates* const one : {&rates.sim, &rates.sim_read}) {
         one->dram_write_bytes_per_second *= 4814.0 / 3352.0;
         one->dram_rows_per_second *= 6.0 / 5.0;  // their stacks
+        one->dram_turns_per_second *= 6.0 / 5.0;
     }
     return rates;
 }

@@ -344,7 +344,8 @@ TEST(SimReadings, of_an_h100_give_the_rates_of_its_chip) {
                                             {&SimRates::line_reductions_per_second, 4.2684e8},
                                             {&SimRates::dram_read_bytes_per_second, 3.2153e12},
                                             {&SimRates::dram_write_bytes_per_second, 3.3183e12},
-                                            {&SimRates::dram_rows_per_second, 3.453e10}}});
+                                            {&SimRates::dram_rows_per_second, 3.453e10},
+                                            {&SimRates::dram_turns_per_second, 1.69e10}}});
     for (const FoundSimRate& one : sim_rates_of(rounds, prior, 132))
         EXPECT_NEAR(one.value / (prior.sim.*one.info.value), 1, 0.05) << one.info.key;
 }
@@ -352,7 +353,7 @@ TEST(SimReadings, of_an_h100_give_the_rates_of_its_chip) {
 TEST(SimStreams, move_more_of_one_thing_by_a_longer_launch_of_the_same_formula) {
     const std::vector<SimStream> streams =
         simulation_streams(find_machine("h200"), std::uint64_t{1} << 40);
-    EXPECT_EQ(streams.size(), 10u);
+    EXPECT_EQ(streams.size(), 11u);
     for (const SimStream& one : streams) {
         EXPECT_EQ(one.longer.plan.program.threads, 2 * one.shorter.plan.program.threads);
         EXPECT_GT(one.more, 0);
@@ -414,9 +415,10 @@ TEST_F(MachineFile, predicts_as_the_gpu_that_it_was_measured_on) {
         if (!rate.is_measured) kept.emplace_back(rate.info.key);
     }
     // Of whole launches, of counters, or documented: those of the chip.
-    EXPECT_THAT(kept, testing::ElementsAre("sim_start_seconds", "sim_l1_pass", "sim_shared_pass",
-                                           "sim_crowd", "sim_l1_queue", "sim_l2_queue",
-                                           "sim_join_cycles", "sim_l2_share", "sim_dirty_share"));
+    EXPECT_THAT(kept, testing::ElementsAre("sim_start_seconds", "sim_first_block_latency",
+                                           "sim_l1_pass", "sim_shared_pass", "sim_crowd",
+                                           "sim_l1_queue", "sim_l2_queue", "sim_join_cycles",
+                                           "sim_l2_share", "sim_dirty_share", "sim_partial_share"));
     EXPECT_EQ(rates.doubt, 1);
     // This host's was measured, but for what calibrating does to it.
     const StartRange known = *h200_rates().starts;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
+
 #include "core/sim/kernel_time.h"
 
 namespace coalprof {
@@ -27,7 +29,8 @@ L2Sample rounds_over(std::uint64_t lines, int rounds, AccessKind kind, std::uint
     return sample;
 }
 L2Traffic traffic_of(L2Sample sample, double l2_bytes) {
-    return replay_l2(sample, {.bytes = l2_bytes, .most_dirty_bytes = 0}, 1);
+    const L2Sizes sizes{.bytes = l2_bytes, .most_dirty_bytes = 0, .most_partial_bytes = l2_bytes};
+    return replay_l2(sample, sizes, 1);
 }
 
 // 5000 lines once each, then one line 1000 times; what a dropped attempt counted is not there.
@@ -103,8 +106,10 @@ TEST(L2Replay, takes_longer_for_parts_of_rows_of_device_memory) {
 // request's are read and written for themselves: cbrt(128^3 + 64^3) for four, cbrt(32^3 + 64^3) for
 // one. The last lines stay in L2.
 TEST(L2Replay, shares_no_activation_among_requests_that_write_parts_of_sectors) {
-    const L2Sizes sizes{.bytes = 4096, .read_row_bytes = 64, .write_row_bytes = 64};
+    const L2Sizes sizes{
+        .bytes = 4096, .most_partial_bytes = mib, .read_row_bytes = 64, .write_row_bytes = 64};
     const auto expect = [&](L2Sample parts, double time) {
+        for (std::size_t i = 0; i < parts.accesses.size(); ++i) parts.accesses[i].order = i;
         const L2Traffic found = replay_l2(parts, sizes, 1);
         EXPECT_NEAR(found.read_time_of_site[0], time, 0.02 * time);
         EXPECT_NEAR(found.write_time_of_site[0], time, 0.02 * time);
@@ -119,6 +124,52 @@ TEST(L2Replay, shares_no_activation_among_requests_that_write_parts_of_sectors) 
             apart.accesses.back().sectors = static_cast<std::uint8_t>(sector);
         }
     expect(apart, 8000 * 66.56);
+}
+
+// A sector of each second line or of each line, loaded and stored, or stored only. The row is
+// activated as for loads, and each line is a turn of 32 bytes: cbrt(32^3 + (64 + 32)^3) for a row
+// with one line, cbrt(64^3 + (64 + 2 * 32)^3) for two, cbrt(32^3 + 64^3) without reads.
+TEST(L2Replay, turns_for_each_line_that_is_written_among_reads) {
+    const L2Sizes sizes{.bytes = 4096,
+                        .fetch_bytes = 32,
+                        .read_row_bytes = 64,
+                        .write_row_bytes = 64,
+                        .turn_bytes = 32};
+    const auto time_of = [&](std::uint64_t lines_apart, bool is_loaded) {
+        L2Sample sample = rounds_over(1000, 1, AccessKind::store, 0x1, 0x1);
+        std::vector<L2Access> all;
+        for (L2Access one : sample.accesses) {
+            one.line *= lines_apart;
+            one.kind = AccessKind::load;
+            if (is_loaded) all.push_back(one);
+            one.kind = AccessKind::store;
+            all.push_back(one);
+        }
+        sample.accesses = all;
+        return replay_l2(sample, sizes, 1).write_time_of_site[0];
+    };
+    EXPECT_NEAR(time_of(2, true), 1000 * 97.17, 100);
+    EXPECT_NEAR(time_of(1, true), 500 * 133.14, 100);
+    EXPECT_NEAR(time_of(2, false), 1000 * 66.56, 100);
+}
+
+TEST(L2Replay, keeps_as_many_dirty_lines_however_much_of_each_is_dirty) {
+    const L2Sizes sizes{.bytes = 8 * mib, .most_dirty_bytes = 1024 * double{line_bytes}};
+    for (const std::uint8_t sectors : {0x1, 0xF}) {
+        L2Sample sample = rounds_over(5000, 1, AccessKind::store, sectors, sectors);
+        EXPECT_DOUBLE_EQ(replay_l2(sample, sizes, 1).dirty_bytes,
+                         1024.0 * sector_bytes * std::popcount(sectors));
+    }
+}
+
+// Of 1000 sectors that are written in part the last 100 still wait for the rest of their bytes.
+TEST(L2Replay, completes_the_oldest_of_too_many_parts) {
+    const L2Sizes sizes{
+        .bytes = 8 * mib, .most_dirty_bytes = mib, .most_partial_bytes = 100 * double{line_bytes}};
+    L2Sample sample = rounds_over(1000, 1, AccessKind::store, 0x1, 0);
+    const L2Traffic found = replay_l2(sample, sizes, 1);
+    EXPECT_DOUBLE_EQ(found.read_bytes, 900.0 * sector_bytes);
+    EXPECT_DOUBLE_EQ(found.dirty_bytes, 100.0 * sector_bytes);
 }
 
 // Two parts of each row, 500 rows or 1 MiB later.
