@@ -159,6 +159,7 @@ void FormulaReader::read_named_part() {
 void FormulaReader::read_expression_statement() {
     const std::size_t loads = loads_read_;
     const ReadValue value = read_whole();
+    if (token_.is("{")) fail_as_c(token_);
     if (is_assignment(token_)) return read_assignment(value);
     if (!value.is(Kind::data)) return read_index(value);
     if (loads == loads_read_) throw *value.why;

@@ -143,21 +143,6 @@ class EvenSquares : public CustomFormula {
     std::string text() const override { return "(i%32)*(i%32)"; }
 };
 
-// Three loads of 4 bytes, which between them use all of the 12 sectors.
-TEST(Explanation, draws_every_load_of_a_structure_that_is_moved_in_parts) {
-    FormulaSweep sweep;
-    sweep.text = "float3 v = p[i]";
-    const Explanation explanation = explanation_of(sweep, new_machine(), {});
-    ASSERT_EQ(explanation.accesses.size(), 3u);
-    for (std::uint64_t part = 0; part < 3; ++part) {
-        EXPECT_EQ(explanation.accesses[part].access.addresses[1], 12 + 4 * part);
-        EXPECT_NE(explanation.accesses[part].reasons.mend.find("Nothing is wasted"),
-                  std::string::npos);
-    }
-    sweep.text = "for (k = 0; k < 5; k++) { float3 v = p[i + k]; }";
-    EXPECT_EQ(explanation_of(sweep, new_machine(), {}).accesses.size(), 3u);  // the first round
-}
-
 TEST(Explanation, serves_a_users_formula_too) {
     Plan plan = plan_of("offset", 0, Op::load, ElementType::f32);
     plan.pattern = "formula";

@@ -6,6 +6,7 @@
 
 #include "core/formula/launch_check.h"
 #include "core/formula/tree.h"
+#include "core/result/counter.h"
 #include "core/text/error.h"
 #include "core/text/refusal.h"
 

@@ -57,8 +57,8 @@ TEST(FormulaSweep, types_that_accesses_say_themselves_are_those_of_the_launch) {
     };
     EXPECT_EQ(told("load.float4: a[i*2]"), "f32x4");
     EXPECT_EQ(threads("load.float4: a[i*2]"), 256u);
-    EXPECT_EQ(told("double v = a[i]; int w = b[i]"), "f64+s32");
-    EXPECT_EQ(threads("double v = a[i]; int w = b[i]"), 512u);
+    EXPECT_EQ(told("load.f64: a[i]; load.s32: b[i]"), "f64+s32");
+    EXPECT_EQ(threads("load.f64: a[i]; load.s32: b[i]"), 512u);
     EXPECT_EQ(told("load: a[i]; store.f64: b[i]"), "f32+f64");  // --type decides the first
     EXPECT_EQ(threads("load: a[i]; store.f64: b[i]"), 1024u);
 }
