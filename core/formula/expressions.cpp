@@ -158,9 +158,11 @@ ReadValue FormulaReader::read_primary() {
     fail_before_operand();
 }
 
+// a[i], in[y][x]; NumPy's in[y, x] means the same.
 ReadValue FormulaReader::read_postfix(ReadValue value) {
-    while (token_.is("[")) {
-        const std::size_t open = token_.at;
+    std::size_t open = token_.at;
+    for (bool goes_on = false; goes_on || token_.is("[");) {
+        if (!goes_on) open = token_.at;
         if (value.is(Kind::element))
             throw error(open, fmt::format("'{}' has no further index", shown(value.array)),
                         fmt::format("say how long its rows are, --array {0}=f32[1024][1024], or "
@@ -168,13 +170,14 @@ ReadValue FormulaReader::read_postfix(ReadValue value) {
                                     shown(value.array)));
         advance();
         ReadValue index = loaded(read_whole());
-        if (!token_.is("]"))
+        goes_on = token_.is(",");
+        if (!goes_on && !token_.is("]"))
             throw error(token_.at,
                         fmt::format("expected ']' for the '[' in column {}, found {}", open + 1,
                                     named(token_)),
                         hint_to_close(fmt::format(
                             "add ]: {}]", shown(text_between(value.span.begin, last_end_)))));
-        advance_past_operand();
+        if (!goes_on) advance_past_operand();
         value = element(value, std::move(index), open);
     }
     if (token_.is(".") || token_.is("->")) fail_as_c(token_);

@@ -182,6 +182,9 @@ TEST(FormulaLanguage, flattens_the_indices_of_declared_arrays) {
     // Thread 6 is thread 2 of its block: (2*5 + 6)*6 + 3.
     EXPECT_EQ(evaluate_thread(formula.nodes, formula.accesses.front().index, scope, 6).value,
               (2 * 5 + 6) * 6 + 3);
+    const ParsedFormula other = read_formula("t[tid, i, 3]", context);
+    EXPECT_EQ(evaluate_thread(other.nodes, other.accesses.front().index, scope, 6).value,
+              (2 * 5 + 6) * 6 + 3);
     EXPECT_THROW(read_formula("t[tid][i]", context), UsageError);
 }
 
@@ -270,6 +273,7 @@ const Wrong wrong_formulas[] = {
     {"abs(i, 2)", 5, "too many arguments for 'abs'", "abs(a)"},
     {"abs i", 0, "unknown name 'abs'", "abs(a)"},
     {"a[i][k]", 4, "no further index", "--array a=f32[1024][1024]"},
+    {"a[i, k]", 1, "no further index", "--array a=f32[1024][1024]"},
     {"a[k*2 + i", 9, "expected ']'", "a[k*2 + i]"},
     // A size, and not the number of all threads.
     {"A[tid*N + 1]", 6, "unknown name 'N'", "--var N=1024"},
