@@ -155,7 +155,7 @@ TEST(L2Replay, turns_for_each_line_that_is_written_among_reads) {
 
 TEST(L2Replay, keeps_as_many_dirty_lines_however_much_of_each_is_dirty) {
     const L2Sizes sizes{.bytes = 8 * mib, .most_dirty_bytes = 1024 * double{line_bytes}};
-    for (const std::uint8_t sectors : {0x1, 0xF}) {
+    for (const std::uint8_t sectors : {std::uint8_t{0x1}, std::uint8_t{0xF}}) {
         L2Sample sample = rounds_over(5000, 1, AccessKind::store, sectors, sectors);
         EXPECT_DOUBLE_EQ(replay_l2(sample, sizes, 1).dirty_bytes,
                          1024.0 * sector_bytes * std::popcount(sectors));
