@@ -124,6 +124,7 @@ std::optional<AccessKind> find_access_kind(std::string_view name) {
 }
 
 std::string reason_against_name(std::string_view name) {
+    if (name.ends_with(".T")) return "it has no transpose; its indices change places, x[j][i]";
     if (name.find('.') != std::string_view::npos)
         return "a name has no dots; one member of a structure has an index, e.g. i*3 + 1";
     if (!is_name(name)) return "names are letters, digits and _, and do not start with a digit";

@@ -70,13 +70,13 @@ class Sorting(harness.Case):
 class Launches(harness.Case):
     def test_that_do_not_repeat_are_counted_before_a_sweep_begins(self):
         # 4 MiB of f32 are 32,768 warps.
-        sweep = ("formula", "hash(i, k)", "--var", "k=2..100001")
+        sweep = ("formula", "hash(i, k)", "--var", "k=2..100001", "--size", "4MiB")
         ran = self.refuse(*sweep)
         self.assertIn("3276800000 warps", ran.err_text)
         self.assertIn("--max-warps 3276800000", ran.err_text)
-        ran = self.refuse("formula", "hash(i, k)", "--var", "k=2..4", "--max-warps", "98303")
+        ran = self.refuse("formula", "hash(i, k)", "--var", "k=2..4", "--size", "4MiB", "--max-warps", "98303")
         self.assertIn("98304 warps", ran.err_text)
-        self.run_ok("formula", "hash(i, k)", "--var", "k=2..4", "--max-warps", "98304", "--machine", "8.0")
+        self.run_ok("formula", "hash(i, k)", "--var", "k=2..4", "--size", "4MiB", "--max-warps", "98304", "--machine", "8.0")
         # A pattern that repeats is no matter of its size, and a shard is counted by itself.
         self.run_ok("offset", "--range", "0..32", "--size", "64GiB", "--max-warps", "100000")
         self.run_ok("formula", "hash(i, k)", "--var", "k=2..5", "--size", "64KiB", "--max-warps", "512",

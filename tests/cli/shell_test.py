@@ -234,7 +234,7 @@ class Settings(Case):
         self.assertFalse(os.path.exists(f"{self.folder}/ran"))
 
     def test_of_a_folder_are_believed_whole_where_the_user_names_the_file(self):
-        self.set_project('output = "set.json"\nmachine = "c870"\n')
+        self.set_project('max-warps = 1000000\nmachine = "c870"\n')
         self.assertEqual(self.machine(COALPROF_CONFIG=".coalprof.toml"), "c870")
 
     def test_of_another_command_do_no_harm(self):

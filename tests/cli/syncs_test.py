@@ -60,15 +60,6 @@ class Syncs(Case):
         calls = self.calls("offset", "--range", "0..3", "-o", "x.json", inject=["linkat:error=ENOENT"])
         self.in_order(calls, "fsync file", "write", "fsync file", "rename", "fsync folder")
 
-    def test_a_file_that_is_written_in_place_is_synced(self):
-        with open(f"{self.folder}/x.json", "w", encoding="ascii") as file:
-            file.write("old")
-        calls = self.calls("offset", "--range", "0..3", "-o", "x.json",
-                           inject=["rename:error=EBUSY", "renameat:error=EBUSY", "renameat2:error=EBUSY"])
-        self.in_order(calls, "fsync file", "write", "fsync file")
-        with open(f"{self.folder}/x.json", "rb") as file:
-            self.assertTrue(file.read().startswith(b"{"))
-
     def test_a_journal_is_synced_about_once_a_second(self):
         """Each of its 50 lines takes 50 ms to write: 2 s and more, of which the first passes without."""
         started = time.monotonic()

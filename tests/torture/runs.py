@@ -92,7 +92,7 @@ def content(path):
 
 def without_time(data):
     """Nor the command line, which --resume changes."""
-    return re.sub(rb'"time":"[^"]*"', b'"time":""', re.sub(rb'"argv":\[[^]]*\]', b'"argv":[]', data))
+    return re.sub(rb'"time":"[^"]*"', b'"time":""', re.sub(rb'"argv":\[(?:"(?:[^"\\]|\\.)*",?)*\]', b'"argv":[]', data))
 
 
 class Left:
