@@ -60,7 +60,7 @@ std::uint64_t merged_data_wavefronts(const WarpLines& lines, std::uint32_t phase
     std::uint64_t sum = 0;
     for (std::uint32_t phase = 0; phase < phases; ++phase) {
         BankDegree degree;
-        for (const WarpLine& line : lines.all()) degree.add(line.words[phase]);
+        for (const LineOfWarp& line : lines.all()) degree.add(line.words[phase]);
         sum += degree.largest();
     }
     return sum;
@@ -163,9 +163,9 @@ void Coalescer::count_wavefronts(const WarpAccess& access, const WarpLines& line
         counts.tag_doubts = counts.data_doubts = static_cast<Doubts>(doubt);
         return;
     }
-    std::array<std::array<const WarpLine*, tag_bank_count>, warp_lanes> wavefronts;
+    std::array<std::array<const LineOfWarp*, tag_bank_count>, warp_lanes> wavefronts;
     std::array<std::uint32_t, tag_bank_count> used{};
-    for (const WarpLine& line : lines.all()) {
+    for (const LineOfWarp& line : lines.all()) {
         const std::uint32_t bank = hash_.bank_of(line.number);
         wavefronts[used[bank]++][bank] = &line;
     }
@@ -244,7 +244,8 @@ void Coalescer::count_packets(const WarpAccess& access, const WarpLines& lines,
             return;
         }
         std::array<std::uint32_t, tag_bank_count> of_bank{};
-        for (const WarpLine& line : lines.all()) of_bank[hash_.bank_of(line.number)] |= line.lanes;
+        for (const LineOfWarp& line : lines.all())
+            of_bank[hash_.bank_of(line.number)] |= line.lanes;
         groups = {};
         std::copy(of_bank.begin(), of_bank.end(), groups.begin());
     }

@@ -16,7 +16,7 @@ constexpr std::uint32_t phase_count(std::uint32_t width_bytes) {
 }
 inline constexpr std::uint32_t most_phases = phase_count(32);
 
-struct WarpLine {
+struct LineOfWarp {
     std::uint64_t number = 0;                      // address / line_bytes
     std::uint32_t lanes = 0;                       // that touch it, one bit each
     std::array<std::uint32_t, 4> starts;           // by sector: the bytes at which elements begin
@@ -32,7 +32,7 @@ class WarpLines {
             access.width_bytes <= 4 ? 1 : (1u << access.width_bytes / 4) - 1;
         each_lane(access.active_lanes, [&](std::uint32_t lane) {
             const std::uint64_t address = access.addresses[lane];
-            WarpLine& line = line_of(address / line_bytes, phases);
+            LineOfWarp& line = line_of(address / line_bytes, phases);
             const std::uint64_t byte = address % line_bytes;
             line.lanes |= 1u << lane;
             std::uint32_t& starts = line.starts[byte / sector_bytes];
@@ -44,20 +44,20 @@ class WarpLines {
         });
     }
 
-    std::span<const WarpLine> all() const { return {lines_.data(), count_}; }
+    std::span<const LineOfWarp> all() const { return {lines_.data(), count_}; }
     std::uint32_t count() const { return count_; }
     std::uint32_t sectors() const { return sectors_; }
     std::uint32_t elements() const { return elements_; }  // different ones
     // The bits in which any two numbers differ.
     std::uint64_t differing_bits() const {
         std::uint64_t bits = 0;
-        for (const WarpLine& line : all()) bits |= line.number ^ lines_.front().number;
+        for (const LineOfWarp& line : all()) bits |= line.number ^ lines_.front().number;
         return bits;
     }
 
  private:
-    WarpLine& line_of(std::uint64_t number, std::uint32_t phases) {
-        WarpLine& line = lines_[numbers_.insert(number)];
+    LineOfWarp& line_of(std::uint64_t number, std::uint32_t phases) {
+        LineOfWarp& line = lines_[numbers_.insert(number)];
         if (numbers_.size() == count_) return line;
         count_ = numbers_.size();
         line.number = number;
@@ -71,7 +71,7 @@ class WarpLines {
     std::uint32_t count_ = 0;
     std::uint32_t sectors_ = 0;
     std::uint32_t elements_ = 0;
-    std::array<WarpLine, warp_lanes> lines_;  // the first count_
+    std::array<LineOfWarp, warp_lanes> lines_;  // the first count_
 };
 
 }  // namespace coalprof
