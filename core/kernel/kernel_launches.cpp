@@ -153,7 +153,7 @@ KernelResult predict_choice(Code& code, const std::vector<std::string>& paramete
     bound.launch.dynamic_shared_bytes = choice.shared_bytes;
     bound.launch.multiprocessors =
         machine.board ? machine.board->multiprocessors : 132;  // an H100's
-    bound.launch.cc_major = machine.rules->cc.major;
+    bound.launch.cc_major = static_cast<std::uint32_t>(machine.rules->cc.major);
     return predict_kernel(code, bound.launch, bound.memory, machine, options);
 }
 
