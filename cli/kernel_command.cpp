@@ -193,7 +193,7 @@ class KernelRun {
         options_.threads = thread_count();
     }
 
-    // What goes wrong after some launches have answered is thrown by rethrow_failure().
+    // rethrow_failure() throws an error that came after some launches had answered.
     ResultTail run(const std::vector<Machine>& machines,
                    const std::vector<LaunchedKernel>& kernels) {
         const std::uint64_t launches = machines.size() * launches_of(kernels);

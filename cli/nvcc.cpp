@@ -134,8 +134,8 @@ class Compilation {
         const std::string own = fs::path(source_.file).parent_path().string();
         std::vector<std::string> words{
             nvcc, "-ptx", "-lineinfo", fmt::format("-arch=sm_{}", source_.architecture),
-            // Of the source's own folder, headers in quotes alone. Macros before the toolkit's
-            // headers. A list of the headers that are read.
+            // -iquote finds headers in quotes in the source's own folder, -imacros defines macros
+            // before the toolkit's headers, -MD lists the headers that are read.
             fmt::format("-Xcompiler=-iquote,{},-imacros,{},-MD,-MF,{}",
                         link("source-folder", own.empty() ? "." : own),
                         write("macros.h", macros, "-D"), path("headers"))};

@@ -208,7 +208,7 @@ void FormulaReader::read_condition() {
         if (text_between(one.access.end, begin).empty())  // nothing lies between them
             one.access.end = one.access.condition_end;
     }
-    // What is loaded for the condition is loaded first.
+    // The loads of the condition come first.
     std::rotate(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(count),
                 pending_.end());
     known_.clear();

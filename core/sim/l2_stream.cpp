@@ -530,7 +530,7 @@ class L2Replay {
         traffic_.write_time_of_site[site] += time.alone;
         traffic_.turn_time_of_site[site] += time.turns;
     }
-    // Of the line of this entry, in others.
+    // True if another entry of the same line is dirty.
     bool has_dirty_rest(std::uint64_t entry) const {
         const std::uint64_t first = entry / places_of_line * places_of_line + entry % 2;
         for (std::uint64_t other = first; other < first + places_of_line; other += 2 * fetch_)

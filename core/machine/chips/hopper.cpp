@@ -96,8 +96,8 @@ constexpr SimRates simulated() {
     // By DRAM traffic: 28 MiB of an H200's 60 stay dirty of whole lines (`stride --range 2,4,8`), 7
     // of lines with one dirty sector (32); 24 of an H100's 50.
     sim.dirty_share = 0.47;
-    // Of 2^20 words stored at random places in 64 MiB an H100 leaves 50,000 sectors unread at the
-    // end.
+    // An H100 leaves 50,000 sectors unread at the end of 2^20 stores of words to random places in
+    // 64 MiB.
     sim.partial_share = 0.14;
     return sim;
 }

@@ -20,7 +20,7 @@
 namespace coalprof {
 namespace {
 
-// Some hundred microseconds, now and then. No two threads and no two times are alike.
+// Sleeps for some hundred microseconds now and then, differently in each thread and each time.
 void delay() {
     static std::atomic<std::uint64_t> number{1};
     const std::uint64_t draw = number.fetch_add(1) * 0x9E37'79B9'7F4A'7C15ull >> 40;
