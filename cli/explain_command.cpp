@@ -179,14 +179,14 @@ DrawnWarps explain_kernel(const CLI::App& app, ExplainCommand command, const Mac
     command.kernel.take_launches(grids, blocks);
     const std::string grid = joined(grids, ",");
     const std::string bytes = read_ptx_source(command.kernel.file);
-    const std::string block = block_of_launch(command.kernel, bytes, machine, command.kernel_name,
-                                              grid, joined(blocks, ","));
+    KernelFiles files(command.kernel, bytes);
+    const std::string block =
+        files.block_of_launch(machine, command.kernel_name, grid, joined(blocks, ","));
     const std::vector<KernelChoice> choices = choices_of(kernel_axes(command.kernel, grid, block));
     if (choices.size() != 1)
         throw UsageError("explain kernel: one warp is drawn, so one launch is needed",
                          "give --grid, --block and --arg one value each");
-    KernelFile::Kernel kernel =
-        KernelFile(command.kernel, bytes, machine).kernel(command.kernel_name);
+    KernelFile::Kernel kernel = files.of(machine).kernel(command.kernel_name);
     const KernelResult result =
         predict_choice(kernel.code, kernel.parameter_names, choices.front(), machine,
                        {.threads = thread_count(), .prices_findings = true});

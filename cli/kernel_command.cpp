@@ -52,11 +52,11 @@ std::vector<Machine> machines_of(const KernelCommand& command) {
     return machines;
 }
 
-ExitCode print_list(const KernelCommand& command, std::string_view bytes, const Machine& machine) {
+ExitCode print_list(const KernelCommand& command, const KernelFile& file) {
     if (!command.output.files.empty())
         throw UsageError("kernel --list: it prints to standard output alone",
                          "coalprof kernel FILE --list > kernels.txt");
-    print_out_folded(KernelFile(command.kernel, bytes, machine).list());
+    print_out_folded(file.list());
     return ExitCode::done;
 }
 
@@ -99,14 +99,14 @@ std::vector<std::string> each_its_own(const std::vector<std::string>& values, st
     return each.size() == kernels ? each : values;
 }
 
-std::vector<LaunchedKernel> launched_kernels(const KernelCommand& command, std::string_view bytes,
+std::vector<LaunchedKernel> launched_kernels(const KernelCommand& command, KernelFiles& files,
                                              const Machine& machine) {
     std::vector<std::string> names = command.names;
     const bool means_all = names.empty() && !command.output.view.best.empty();
     const bool is_pattern = names.size() == 1 && names[0].find_first_of("*|") != std::string::npos;
     if (means_all || is_pattern) {
         const std::string pattern = is_pattern ? names[0] : std::string();
-        names = KernelFile(command.kernel, bytes, machine).names_found_by(pattern);
+        names = files.of(machine).names_found_by(pattern);
         if (names.empty()) names.push_back(pattern);  // refused below
     }
     if (names.empty()) names.emplace_back();
@@ -115,8 +115,8 @@ std::vector<LaunchedKernel> launched_kernels(const KernelCommand& command, std::
     std::vector<LaunchedKernel> kernels;
     for (std::size_t i = 0; i < names.size(); ++i) {
         const std::string grid = value_of(grids, i, names.size(), "--grid");
-        const std::string block = block_of_launch(command.kernel, bytes, machine, names[i], grid,
-                                                  value_of(blocks, i, names.size(), "--block"));
+        const std::string block = files.block_of_launch(
+            machine, names[i], grid, value_of(blocks, i, names.size(), "--block"));
         KernelAxes axes = kernel_axes(command.kernel, grid, block);
         std::vector<KernelChoice> choices = choices_of(axes);
         kernels.push_back({names[i], std::move(axes), std::move(choices)});
@@ -177,7 +177,7 @@ class LaunchProgress {
 class KernelRun {
  public:
     // `costliest`: gets the costliest line of each point.
-    KernelRun(const KernelCommand& command, std::string_view bytes, ResultSink& sink,
+    KernelRun(const KernelCommand& command, KernelFiles& files, ResultSink& sink,
               LimitsHeld& limits, LaunchProgress& progress, BestSink::Lines& costliest,
               OutputFile* addresses)
         : command_(command),
@@ -186,7 +186,7 @@ class KernelRun {
           progress_(progress),
           costliest_(costliest),
           addresses_(addresses),
-          bytes_(bytes) {
+          files_(files) {
         if (!command.max_steps.empty())
             options_.limits.steps_of_warp = parse_integer(command.max_steps, "--max-steps", 1);
         if (command.all) options_.limits.steps_before_sampling = ~std::uint64_t{0};
@@ -218,7 +218,7 @@ class KernelRun {
  private:
     void run(const Machine& machine, bool says_machine,
              const std::vector<LaunchedKernel>& launched) {
-        const KernelFile file(command_.kernel, bytes_, machine);
+        const KernelFile& file = files_.of(machine);
         std::vector<KernelFile::Kernel> kernels;
         for (const LaunchedKernel& one : launched) {
             kernels.push_back(file.kernel(one.name));
@@ -296,7 +296,7 @@ class KernelRun {
     LaunchProgress& progress_;
     BestSink::Lines& costliest_;
     OutputFile* addresses_;
-    std::string_view bytes_;  // of the kernel's file
+    KernelFiles& files_;
     PredictionOptions options_;
     ResultTail tail_;
     std::exception_ptr failure_;
@@ -308,8 +308,9 @@ ExitCode run_within(LimitsHeld& limits, const KernelCommand& command,
     const std::vector<Machine> machines = machines_of(command);
     LaunchProgress progress(command.output);
     const std::string bytes = read_ptx_source(command.kernel.file);
-    if (command.list) return print_list(command, bytes, machines.front());
-    const std::vector<LaunchedKernel> kernels = launched_kernels(command, bytes, machines.front());
+    KernelFiles files(command.kernel, bytes);
+    if (command.list) return print_list(command, files.of(machines.front()));
+    const std::vector<LaunchedKernel> kernels = launched_kernels(command, files, machines.front());
     std::optional<OutputFile> addresses;
     if (!command.addresses.empty()) {
         if (machines.size() * launches_of(kernels) > 1)
@@ -331,7 +332,7 @@ ExitCode run_within(LimitsHeld& limits, const KernelCommand& command,
     Viewed viewed(outputs, view);
     BudgetedRun budgeted(command.budgets, viewed.sink());
     ResultSink& sink = budgeted.sink();
-    KernelRun run(command, bytes, sink, limits, progress, costliest,
+    KernelRun run(command, files, sink, limits, progress, costliest,
                   addresses ? &*addresses : nullptr);
     sink.begin(head_of_kernel(command, invocation, machines, kernels));
     const ResultTail tail = run.run(machines, kernels);

@@ -21,18 +21,13 @@
 namespace coalprof {
 namespace {
 
-CudaSource cuda_source(const KernelOptions& options, std::string_view bytes,
-                       const Machine& machine) {
-    const auto own =
-        static_cast<std::uint32_t>(machine.rules->cc.major * 10 + machine.rules->cc.minor);
-    // The oldest GPU that nvcc 13 compiles for is 7.5. Code for older ones asks for the same
-    // addresses.
+CudaSource cuda_source(const KernelOptions& options, std::string_view bytes, std::uint32_t cc) {
     CudaSource source{.file = options.file,
                       .bytes = bytes,
                       .includes = options.includes,
                       .defines = options.defines,
                       .nvcc_args = {},
-                      .architecture = std::max(75u, own)};
+                      .architecture = cc};
     for (const std::string& one : options.nvcc_args)
         for (const std::string& word : split_list(one, "--nvcc-args"))
             source.nvcc_args.push_back(word);
@@ -133,9 +128,9 @@ void KernelOptions::take_launches(std::vector<std::string>& grids,
     }
 }
 
-KernelFile::KernelFile(const KernelOptions& options, std::string_view bytes, const Machine& machine)
+KernelFile::KernelFile(const KernelOptions& options, std::string_view bytes, std::uint32_t cc)
     : options_(options) {
-    texts_ = ptx_texts_of(cuda_source(options, bytes, machine));
+    texts_ = ptx_texts_of(cuda_source(options, bytes, cc));
     for (const std::string_view text : texts_.texts)
         modules_.push_back(read_module(text, options.file));
     for (PtxModule& module : modules_)
@@ -241,11 +236,19 @@ std::string KernelFile::list() const {
     return text;
 }
 
-std::string block_of_launch(const KernelOptions& options, std::string_view bytes,
-                            const Machine& machine, const std::string& name,
-                            const std::string& grid, const std::string& block) {
+const KernelFile& KernelFiles::of(const Machine& machine) {
+    const auto own =
+        static_cast<std::uint32_t>(machine.rules->cc.major * 10 + machine.rules->cc.minor);
+    // The oldest GPU that nvcc 13 compiles for is 7.5. Code for older ones asks for the same
+    // addresses.
+    const std::uint32_t cc = std::max(75u, own);
+    return files_.try_emplace(cc, options_, bytes_, cc).first->second;
+}
+
+std::string KernelFiles::block_of_launch(const Machine& machine, const std::string& name,
+                                         const std::string& grid, const std::string& block) {
     if (!grid.empty() && !block.empty()) return block;
-    const KernelFile::Kernel kernel = KernelFile(options, bytes, machine).kernel(name);
+    const KernelFile::Kernel kernel = of(machine).kernel(name);
     const Dimensions required = required_block(kernel.code);
     std::vector<MissingArgument> missing;
     if (grid.empty()) missing.push_back({"--grid", "--grid", "4096"});
@@ -254,9 +257,9 @@ std::string block_of_launch(const KernelOptions& options, std::string_view bytes
         missing.push_back(
             {"--block", "--block", std::to_string(most == 0 ? 256 : std::min(most, 256u))});
     if (!missing.empty())
-        require_nothing_missing(kernel.code,
-                                {.typed = options.arguments, .known_names = kernel.parameter_names},
-                                missing);
+        require_nothing_missing(
+            kernel.code, {.typed = options_.arguments, .known_names = kernel.parameter_names},
+            missing);
     return block.empty() ? text_of(required) : block;
 }
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -30,11 +32,12 @@ struct KernelOptions {
     void take_launches(std::vector<std::string>& grids, std::vector<std::string>& blocks);
 };
 
-// The kernels of the file that fit a machine.
+// The kernels of the file that fit a compute capability.
 class KernelFile {
  public:
-    // `bytes`: the file's content; CUDA source is compiled. Throws UsageError, Error.
-    KernelFile(const KernelOptions& options, std::string_view bytes, const Machine& machine);
+    // `bytes`: the file's content; CUDA source is compiled for `cc`, as 90 is 9.0. Throws
+    // UsageError, Error.
+    KernelFile(const KernelOptions& options, std::string_view bytes, std::uint32_t cc);
     KernelFile(const KernelFile&) = delete;
     KernelFile& operator=(const KernelFile&) = delete;
 
@@ -61,11 +64,24 @@ class KernelFile {
     std::vector<PtxModule> modules_;  // views in it point into the bytes
 };
 
-// The block as it was given, or the only one that the kernel was compiled for. Throws UsageError
-// where grid or block is not given: all that the kernel's launch lacks, with a command that has it.
-std::string block_of_launch(const KernelOptions& options, std::string_view bytes,
-                            const Machine& machine, const std::string& name,
-                            const std::string& grid, const std::string& block);
+// The same file for several machines: those of one compute capability share what is compiled.
+class KernelFiles {
+ public:
+    KernelFiles(const KernelOptions& options, std::string_view bytes)
+        : options_(options), bytes_(bytes) {}
+    const KernelFile& of(const Machine& machine);
+    // The block as it was given, or the only one that the kernel was compiled for. Throws
+    // UsageError where grid or block is not given: all that the kernel's launch lacks, with a
+    // command that has it.
+    std::string block_of_launch(const Machine& machine, const std::string& name,
+                                const std::string& grid, const std::string& block);
+
+ private:
+    const KernelOptions& options_;
+    std::string_view bytes_;
+    std::map<std::uint32_t, KernelFile> files_;  // by compute capability
+};
+
 // Reads grids, blocks and arguments of the launches. Throws UsageError where one does not fit.
 KernelAxes kernel_axes(const KernelOptions& options, const std::string& grid,
                        const std::string& block);

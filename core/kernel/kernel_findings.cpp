@@ -10,6 +10,7 @@
 
 #include "core/explain/explanation.h"
 #include "core/lines/line_findings.h"
+#include "core/runtime/work_limits.h"
 #include "core/sim/mended_time.h"
 
 namespace coalprof {
@@ -280,7 +281,11 @@ void add_repeat_findings(KernelResult& result, const Code& code, const KernelLau
 void price_findings(KernelResult& result, const PricedLaunch& priced,
                     const std::vector<SiteCounts>& counts, double scale) {
     const FindingPrices prices(result, priced, counts, scale);
-    for (LineFinding& one : result.findings) prices.price(one);
+    CountedWork priced_findings("findings priced", result.findings.size());
+    for (LineFinding& one : result.findings) {
+        prices.price(one);
+        priced_findings.add(1);
+    }
     std::erase_if(result.findings, [](const LineFinding& one) {
         return one.cause == repeated_store && one.saves_seconds == 0;
     });

@@ -16,6 +16,7 @@
 #include "core/kernel/kernel_findings.h"
 #include "core/lines/line_findings.h"
 #include "core/lines/line_points.h"
+#include "core/runtime/signal.h"
 #include "core/runtime/work_limits.h"
 #include "core/sim/kernel_time.h"
 #include "core/text/describe.h"
@@ -115,14 +116,15 @@ std::string text_of_contents(const std::vector<std::string>& missing, const Laun
 
 // Lines whose counts and costs would otherwise seem too few.
 std::string text_of_merged(const KernelResult& result, const Code& code) {
+    std::vector<bool> is_merged(code.sites.size());
+    for (const PtxInstruction& one : code.instructions)
+        if (one.state == PtxState::shared && one.site != ~0u)
+            is_merged[one.site] = is_merged[one.site] ||
+                                  code.sites[one.site].instruction.size() ==
+                                      name_of(code.statements[one.statement]).size() + 3;  // ".v4"
     NameList merged(3);
     for (std::size_t i = 1; i < result.points.size(); ++i)
-        if (std::ranges::any_of(code.instructions, [&](const PtxInstruction& one) {
-                const std::size_t length = name_of(code.statements[one.statement]).size();
-                return one.state == PtxState::shared &&
-                       std::ranges::count(result.sites[i], one.site) != 0 &&
-                       code.sites[one.site].instruction.size() == length + 3;  // ".v4"
-            }))
+        if (std::ranges::any_of(result.sites[i], [&](auto site) { return is_merged[site]; }))
             merged.add(result.points[i].name);
     if (merged.text().empty()) return {};
     return "ptxas makes one access of several that lie side by side, and they count as one: " +
@@ -211,6 +213,7 @@ KernelResult points_of_kernel(const Code& code, const KernelLaunch& launch,
     LinePoints maker;
     std::vector<std::string> names;
     for (const LineReport& report : reports) {
+        stop_if_asked();
         const auto line = std::ranges::find_if(lines, [&](const Line& one) {
             return key_of(one.summary.site) == key_of(report.line.site);
         });

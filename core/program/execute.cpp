@@ -59,6 +59,7 @@ class Executor::Body {
     }
 
     void run(const BlockBox& box, AccessSink& sink, ExecutionNotes& notes) {
+        stop_if_asked();
         box_ = &box;
         sink_ = &sink;
         follows_steps_ = sink.follows_steps();

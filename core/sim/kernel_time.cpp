@@ -9,6 +9,8 @@
 
 #include "core/count/occupancy.h"
 #include "core/machine/rates.h"
+#include "core/runtime/signal.h"
+#include "core/runtime/work_limits.h"
 
 namespace coalprof {
 namespace {
@@ -403,6 +405,7 @@ SimulatedTime time_of(LaunchModel& model, const SimRates& rates) {
     std::vector<SiteTraffic> traffic;
     SimResult simulated;
     const auto simulate = [&] {
+        stop_if_asked();
         L2Traffic l2 = replay_l2(model.l2, sizes, model.kinds.size());
         mend(l2, model.mended);
         time = {};
@@ -538,6 +541,7 @@ std::optional<SimulatedLaunch> simulate_launch(const Code& code, const KernelLau
                                                const LaunchMemory& memory, const Machine& machine,
                                                L2Stream& stream, const LaunchTotals& totals) {
     if (!is_simulated_on(machine)) return std::nullopt;
+    const CountedWork simulating("simulating its time");
     const std::optional<Rates> rates = rates_of(machine);
     const BlockPlaces places = places_of(code, launch, machine);
     SimulatedLaunch all;

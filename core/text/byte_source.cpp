@@ -45,6 +45,14 @@ class TextSource : public ByteSource {
                 ExitCode::usage);
 }
 
+// As /dev/zero and /dev/urandom; a disk is as large as if it had none.
+bool is_endless(int descriptor, const struct stat& status) {
+    if (S_ISBLK(status.st_mode)) return true;
+    struct stat null {};
+    const bool is_null = ::stat("/dev/null", &null) == 0 && null.st_rdev == status.st_rdev;
+    return S_ISCHR(status.st_mode) && !is_null && ::isatty(descriptor) == 0;
+}
+
 // Half an input is not used, whatever it looks like.
 bool end_where_asked() {
     stop_if_asked();
@@ -123,18 +131,23 @@ std::unique_ptr<ByteSource> bytes_of_descriptor(int descriptor, const std::strin
 std::unique_ptr<ByteSource> open_own_bytes(const std::string& path,
                                            std::function<bool()> is_stopped) {
     if (!is_stopped) is_stopped = end_where_asked;
-    if (path == "-")
-        return std::make_unique<FileSource>(STDIN_FILENO, false, "stdin", std::move(is_stopped));
-    int descriptor = -1;
+    const bool is_stdin = path == "-";
+    int descriptor = is_stdin ? STDIN_FILENO : -1;
     // A pipe without a writer keeps open() waiting.
-    while ((descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC)) < 0) {
+    while (descriptor < 0 && (descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC)) < 0) {
         if (errno != EINTR) fail("open", path, errno);
         if (is_stopped()) throw Stopped{};
     }
-    auto source = std::make_unique<FileSource>(descriptor, true, path, std::move(is_stopped));
-    // A folder opens well and fails at the first read, so it is refused here.
+    const std::string name = is_stdin ? "stdin" : path;
+    auto source = std::make_unique<FileSource>(descriptor, !is_stdin, name, std::move(is_stopped));
     struct stat status {};
-    if (::fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode)) fail("read", path, EISDIR);
+    if (::fstat(descriptor, &status) != 0) return source;
+    // A folder opens well and fails at the first read, so it is refused here.
+    if (S_ISDIR(status.st_mode)) fail("read", name, EISDIR);
+    if (is_endless(descriptor, status))
+        throw Error(
+            fmt::format("cannot read {}: it is a device, whose data has no end", shown(name)),
+            ExitCode::usage);
     return source;
 }
 

@@ -82,6 +82,22 @@ class Kernel(Case):
         ran = self.refuse("kernel", "-", *self.FOR_EVER, "--time-limit", "1", stdin=self.ENDLESS)
         self.assertIn("--time-limit", ran.err_text)
 
+    def test_gives_up_between_short_blocks_and_after_the_execution(self):
+        begin = self.ENDLESS.split("mov.u64")[0].replace(".visible .entry k()", '.file 1 "a.cu"\n.visible .entry k(.param .u64 x)')
+        # Later blocks load what earlier ones stored, so that each is executed: 2^30 of them.
+        chain = begin + "ld.param.u64 %rd1, [x];\natom.global.add.u64 %rd1, [%rd1], 8;\nst.global.u64 [%rd1], %rd1;\nret;\n}\n"
+        # Each line is a point of its own.
+        lines = begin + "ld.param.u64 %rd1, [x];\n" + "".join(
+            f".loc 1 {i} 0\nst.global.u64 [%rd1+{8 * i}], %rd1;\n" for i in range(1, 14001)) + "ret;\n}\n"
+        for text, *launch in ((chain, "--all", "--grid", str(1 << 30)), (lines, "--grid", "8")):
+            ran = self.refuse("kernel", "-", *launch, "--block", "32", "--time-limit", "1", stdin=text)
+            self.assertIn("--time-limit", ran.err_text)
+
+    def test_reads_no_device_without_an_end(self):
+        for device in ("/dev/zero", "/dev/urandom"):
+            for command in (("kernel", "-", *LAUNCH, "--arg", f"col=@{device}"), ("kernel", device), ("report", device)):
+                self.assertIn("device", self.refuse(*command, stdin=GATHER).err_text)
+
     @unittest.skipIf(harness.IS_SANITIZED, "sanitizers need memory of their own")
     def test_gives_up_past_a_size_of_memory_and_says_what_allows_more(self):
         with tempfile.NamedTemporaryFile() as file:
@@ -992,13 +1008,25 @@ class Compiled(Case):
         ran = self.check(harness.run("kernel", "zero.cu", "--list", "--memory-limit", "256MiB", cwd=self.folder), harness.USAGE)
         self.assertIn("--memory-limit", ran.err_text)
 
-    def test_without_room_for_temporary_files_names_the_room(self):
+    def own_nvcc(self, script):
         os.makedirs(f"{self.folder}/cuda/bin")
-        self.write("cuda/bin/nvcc", "#!/bin/sh\necho 'cannot write x: No space left on device' >&2\nexit 1\n")
+        self.write("cuda/bin/nvcc", "#!/bin/sh\n" + script)
         os.chmod(f"{self.folder}/cuda/bin/nvcc", 0o700)
-        env = harness.environment(CUDA_HOME=f"{self.folder}/cuda")
+        return harness.environment(CUDA_HOME=f"{self.folder}/cuda")
+
+    def test_without_room_for_temporary_files_names_the_room(self):
+        env = self.own_nvcc("echo 'cannot write x: No space left on device' >&2\nexit 1\n")
         ran = self.check(harness.run("kernel", self.file, "--list", cwd=self.folder, env=env), harness.OUTPUT)
         self.assertIn("TMPDIR", ran.err_text)
+
+    def test_is_compiled_once_for_each_compute_capability(self):
+        self.write("k.ptx", ".version 8.0\n.target sm_75\n.address_size 64\n.entry k()\n.reqntid 32\n{\nret;\n}\n")
+        env = self.own_nvcc(f"echo >> '{self.folder}/runs'\nwhile [ \"$1\" != -o ]; do shift; done\n"
+                            f"cp '{self.folder}/k.ptx' \"$2\"\n")
+        # Neither names nor the block are given; H100 and H200 are 9.0, A100 is 8.0.
+        self.run_ok("kernel", self.file, "--best", "--grid", "1", "--machine", "h100,h200,a100", cwd=self.folder, env=env)
+        with open(f"{self.folder}/runs", encoding="ascii") as file:
+            self.assertEqual(len(file.readlines()), 2)
 
 
 @unittest.skipUnless(shutil.which("nvcc"), "there is no nvcc")
