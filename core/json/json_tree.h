@@ -44,9 +44,6 @@ class JsonView {
     // The member of this name; none if it is missing, or where this is no object.
     std::optional<JsonView> find(std::string_view name) const;
 
-    // Lists and objects of one number were byte for byte the same in the input. 0: not known.
-    inline std::uint32_t content() const;
-
     // Its items, or its members.
     class Iterator;
     inline Iterator begin() const;
@@ -87,32 +84,11 @@ class JsonTree {
     // Drops the items of the open list, with their content.
     void drop_items();
 
-    // The size of the list or object that was opened last.
-    struct Mark {
-        std::uint32_t nodes = 0;
-        std::uint32_t text_bytes = 0;
-        std::uint32_t last = 0;  // its last item, counted from it
-    };
-    Mark mark() const;
-    // The name put for the next value.
-    std::string_view name_to_come() const { return view(name_); }
-    // Keeps the content, up to `mark`, for repeat() into another, empty one. False where the tree
-    // has reached its limits.
-    class Kept;
-    void keep_open(Kept& kept) const;
-    bool repeat(const Kept& kept, const Mark& mark);
-    // For the list or object that was opened last: see JsonView::content().
-    void set_content(std::uint32_t content);
-
  private:
     friend class JsonView;
     struct Span {
         std::uint32_t at = 0;  // in text_
         std::uint32_t size = 0;
-    };
-    struct Items {
-        std::uint32_t first;  // 0: none
-        std::uint32_t content;
     };
     struct Node {
         JsonKind kind = JsonKind::null;
@@ -124,7 +100,7 @@ class JsonTree {
             std::uint64_t natural;
             double real;
             Span text;
-            Items items;  // of a list or object
+            std::uint32_t first_item;  // of a list or object; 0: none
         };
         Node() : natural(0) {}
     };
@@ -134,8 +110,6 @@ class JsonTree {
         std::size_t text_size = 0;  // when it was opened
     };
 
-    // Adjusts the indices of a node that was copied from elsewhere.
-    static void shift(Node& node, std::uint32_t nodes, std::uint32_t text_bytes);
     bool keep(std::string_view text, Span& span);
     Node* append(JsonKind kind);
     bool open(JsonKind kind);
@@ -148,14 +122,6 @@ class JsonTree {
     std::vector<Open> open_;
     Span name_;
     std::uint32_t last_ = 0;
-};
-
-class JsonTree::Kept {
-    friend class JsonTree;
-    std::vector<Node> nodes_;
-    std::string text_;
-    std::uint32_t node_ = 0;  // where they lay
-    std::uint32_t text_at_ = 0;
 };
 
 class JsonView::Iterator {
@@ -204,13 +170,9 @@ inline std::optional<double> JsonView::number() const {
     return std::nullopt;
 }
 
-inline std::uint32_t JsonView::content() const {
-    return is_object() || is_list() ? tree_->nodes_[node_].items.content : 0;
-}
-
 inline JsonView::Iterator JsonView::begin() const {
     const bool has_items = is_object() || is_list();
-    return Iterator({*tree_, has_items ? tree_->nodes_[node_].items.first : 0});
+    return Iterator({*tree_, has_items ? tree_->nodes_[node_].first_item : 0});
 }
 inline JsonView::Iterator JsonView::end() const { return Iterator({*tree_, 0}); }
 

@@ -338,9 +338,6 @@ const Point& PointReader::read(JsonView point) {
 
 void PointReader::read_instructions(const std::optional<JsonView>& list) {
     constexpr std::string_view what = "instructions";
-    const std::uint32_t content = list ? list->content() : 0;
-    if (content != 0 && content == instructions_) return;  // equal to those of the point before
-    instructions_ = 0;
     point_.instructions.clear();
     if (!list) return;
     for (const JsonView item : *list) {
@@ -355,7 +352,6 @@ void PointReader::read_instructions(const std::optional<JsonView>& list) {
         if (const auto unavailable = item.find("unavailable"))
             give_reasons(*unavailable, one.predicted, nullptr);
     }
-    instructions_ = content;
 }
 
 void PointReader::give_reasons(JsonView unavailable, Readings& first, Readings* second) {

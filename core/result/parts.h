@@ -88,7 +88,6 @@ class PointReader {
     KeyOrder keys_of_estimates_;
     KeyOrder keys_of_unavailable_;
     KeyOrder keys_of_instructions_;
-    std::uint32_t instructions_ = 0;  // JsonView::content() of the point's instructions
     Last last_of_first_;
     Last last_of_second_;
     std::unordered_set<std::string_view> kept_;
