@@ -36,10 +36,11 @@ class JsonStream::Input {
 
     // False at the end of the input; of a line, too, where values are lines.
     bool has_byte() { return at_ != stop_ || goes_on(); }
+    // True after has_byte() said no.
+    bool ran_out() const { return ran_out_; }
     char byte() const { return *at_; }
     void advance() { ++at_; }
     bool is_at_end() { return at_ == end_ && !fetch(); }
-    bool is_at_line_end() { return within_line_ && !is_at_end() && byte() == '\n'; }
 
     // To the first byte of a value. False at the end of the input.
     bool skip_blanks() {
@@ -56,6 +57,7 @@ class JsonStream::Input {
     void start_token() { token_ = bytes(); }
     void set_within_line(bool is_within) {
         within_line_ = is_within;
+        ran_out_ = false;
         set_stop();
     }
 
@@ -71,7 +73,10 @@ class JsonStream::Input {
         return static_cast<std::uint64_t>(std::count(block_.data(), end, '\n'));
     }
     void set_stop() { stop_ = within_line_ ? std::find(at_, end_, '\n') : end_; }
-    bool goes_on() { return at_ == end_ && fetch() && at_ != stop_; }
+    bool goes_on() {
+        ran_out_ = at_ != end_ || !fetch() || at_ == stop_;
+        return !ran_out_;
+    }
     bool fetch() {
         if (bytes() - token_ > most_json_bytes) throw TooLarge{};
         lines_before_ += line_ends(end_);
@@ -88,6 +93,7 @@ class JsonStream::Input {
     const char* end_ = at_;   // of the bytes that were read
     const char* stop_ = at_;  // of the bytes of this value
     bool within_line_ = false;
+    bool ran_out_ = false;
     std::uint64_t token_ = 0;
     std::uint64_t bytes_before_ = 0;
     std::uint64_t lines_before_ = 0;
@@ -114,8 +120,9 @@ class JsonStream::Reader {
             return Step::wrong;
         }
         if (is_whole) return Step::value;
+        if (!input.ran_out()) return Step::wrong;
         if (input.is_at_end()) return Step::cut;
-        if (input.is_at_line_end()) problem = "the line ends within a value";
+        problem = "the line ends within a value";
         return Step::wrong;
     }
 
