@@ -219,6 +219,11 @@ class KernelRun {
     void run(const Machine& machine, bool says_machine,
              const std::vector<LaunchedKernel>& launched) {
         const KernelFile& file = files_.of(machine);
+        if (file.is_of_clang() && tail_.warnings.empty())
+            tail_.warnings.push_back(
+                {"W-CLANG", "",
+                 "clang compiled the kernel, with stand-ins for CUDA's headers: nvcc may "
+                 "order, merge and drop accesses otherwise"});
         std::vector<KernelFile::Kernel> kernels;
         for (const LaunchedKernel& one : launched) {
             kernels.push_back(file.kernel(one.name));
@@ -303,11 +308,10 @@ class KernelRun {
     bool is_one_ = true;
 };
 
-ExitCode run_within(LimitsHeld& limits, const KernelCommand& command,
-                    const Invocation& invocation) {
+ExitCode run_within(LimitsHeld& limits, KernelCommand command, const Invocation& invocation) {
     const std::vector<Machine> machines = machines_of(command);
     LaunchProgress progress(command.output);
-    const std::string bytes = read_ptx_source(command.kernel.file);
+    const std::string bytes = command.kernel.read_bytes();
     KernelFiles files(command.kernel, bytes);
     if (command.list) return print_list(command, files.of(machines.front()));
     const std::vector<LaunchedKernel> kernels = launched_kernels(command, files, machines.front());
@@ -362,8 +366,7 @@ void add_kernel_command(CLI::App& app, Invocation& invocation) {
         run_kernel_command);
     sub->add_option("FILE", command->kernel.file,
                     "CUDA source, PTX, or a program, library or object that holds PTX; - reads "
-                    "PTX or CUDA source from standard input")
-        ->required();
+                    "PTX or CUDA source from standard input");
     sub->add_option(
         "NAME", command->names,
         "The kernel, where the file has several: its name, or a regular expression "
@@ -376,6 +379,13 @@ void add_kernel_command(CLI::App& app, Invocation& invocation) {
     add_repeated(*sub, "--block", command->blocks,
                  "Threads of a block: 256, 32x8, 64..1024*2; of several kernels likewise", "N,...");
     command->kernel.add_to(*sub);
+    add_value(*sub, "--code", command->kernel.code.text,
+              "Statements of C, or a whole __global__ function, in place of FILE: arrays become "
+              "pointers, other unknown names integers of --arg; i, x, y, z, tid, bid and lane are "
+              "there",
+              "C");
+    add_value(*sub, "--type", command->kernel.code.type,
+              "Elements of arrays in --code that nothing else tells", "TYPE");
     add_value(*sub, "--max-steps", command->max_steps,
               "Instructions that a warp may take before the kernel counts as endless "
               "(default 33554432)",
@@ -401,6 +411,8 @@ void add_kernel_command(CLI::App& app, Invocation& invocation) {
         "  coalprof kernel app csr_scalar --grid 4096 --block 256 --arg 1=@col.npy\n"
         "  coalprof kernel saxpy.cu --grid 1048576/block --block 64..1024*2 --best\n"
         "  coalprof kernel csr.cu by_thread by_warp --grid 1024,32768 --block 256\n"
+        "  coalprof kernel --code 'for (int k = 0; k < n; k++) s += a[i*n + k]; c[i] = s;' \\\n"
+        "      --grid 4096 --block 256 --arg n=64\n"
         "  coalprof kernel kernels.cu --list\n");
 }
 

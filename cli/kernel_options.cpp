@@ -27,7 +27,8 @@ CudaSource cuda_source(const KernelOptions& options, std::string_view bytes, std
                       .includes = options.includes,
                       .defines = options.defines,
                       .nvcc_args = {},
-                      .architecture = cc};
+                      .architecture = cc,
+                      .pasted = options.code};
     for (const std::string& one : options.nvcc_args)
         for (const std::string& word : split_list(one, "--nvcc-args"))
             source.nvcc_args.push_back(word);
@@ -126,6 +127,19 @@ void KernelOptions::take_launches(std::vector<std::string>& grids,
         blocks.push_back(parts[1]);
         if (parts.size() > 2) shared = parts[2];
     }
+}
+
+std::string KernelOptions::read_bytes() {
+    if (code.text.empty() == file.empty())
+        throw UsageError(file.empty() ? "kernel: there is neither a file nor --code"
+                                      : fmt::format("kernel: {} and --code", shown(file)),
+                         "give one of them: coalprof kernel saxpy.cu, or coalprof kernel --code "
+                         "'c[i] = a[2*i];'");
+    if (!file.empty()) return read_ptx_source(file);
+    file = "code";
+    code.arguments = arguments;
+    arguments = without_template_values(code);
+    return code.text;
 }
 
 KernelFile::KernelFile(const KernelOptions& options, std::string_view bytes, std::uint32_t cc)

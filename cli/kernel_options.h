@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/limited_work.h"
+#include "cli/pasted_code.h"
 #include "cli/ptx_source.h"
 #include "core/kernel/kernel_launches.h"
 #include "core/machine/machine.h"
@@ -23,6 +24,7 @@ struct KernelOptions {
     std::vector<std::string> nvcc_args;
     std::vector<std::string> includes;
     std::vector<std::string> defines;
+    PastedCode code{.text = {}, .type = "f32", .arguments = {}};  // in place of a file
     LimitOptions limits;
 
     // All but FILE.
@@ -30,6 +32,8 @@ struct KernelOptions {
     // Puts --launch, or a launch typed as a grid, into its parts. Throws UsageError where an option
     // says the same.
     void take_launches(std::vector<std::string>& grids, std::vector<std::string>& blocks);
+    // Of the file, or the code: then it is called so. Throws UsageError, Stopped.
+    std::string read_bytes();
 };
 
 // The kernels of the file that fit a compute capability.
@@ -52,6 +56,7 @@ class KernelFile {
     std::vector<std::string> names_found_by(const std::string& name) const;
     // A line for each kernel: its name and its parameters.
     std::string list() const;
+    bool is_of_clang() const { return texts_.is_of_clang; }
 
  private:
     using Found = std::vector<std::pair<const PtxModule*, const PtxFunction*>>;

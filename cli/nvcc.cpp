@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <iterator>
 #include <new>
+#include <sstream>
 #include <system_error>
 
 #include "cli/child_program.h"
@@ -25,19 +27,57 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view stand_in =
+#include "cuda_stand_in.inc"
+    ;
+// Headers of the toolkit that kernels include.
+constexpr const char* stood_in_for =
+    "cuda.h cuda_fp16.h cuda_bf16.h cuda_runtime_api.h cooperative_groups.h math_constants.h "
+    "device_launch_parameters.h vector_types.h vector_functions.h";
+constexpr const char* clang_options =
+    "-x cuda --cuda-device-only -nocudainc -nocudalib --cuda-path=/nonexistent -std=c++17 -S -O3 "
+    "-w "
+    "-Wno-unknown-cuda-version -gline-tables-only -ferror-limit=0 -fno-caret-diagnostics "
+    "-include cuda_runtime.h";
+
+std::vector<std::string> words_of(const char* text) {
+    std::istringstream words(text);
+    return {std::istream_iterator<std::string>(words), {}};
+}
+
 constexpr std::size_t most_ptx_bytes = std::size_t{1} << 29;
 constexpr std::size_t most_message_bytes = 1 << 20;
 
-std::string nvcc_path() {
+// The first of them that can be executed.
+std::string program_of(const std::vector<std::string>& places) {
+    for (const std::string& place : places)
+        if (place.find('/') != place.npos && ::access(place.c_str(), X_OK) == 0) return place;
+    return {};
+}
+
+struct Compiler {
+    std::string path;
+    bool is_clang = false;
+};
+
+Compiler find_compiler(const std::string& file) {
     std::vector<std::string> places;
     for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
         if (const char* home = ::getenv(variable))
             places.push_back(std::string(home) + "/bin/nvcc");
+    const bool says_place = !places.empty();
     places.push_back(path_of_program("nvcc"));
-    places.emplace_back("/usr/local/cuda/bin/nvcc");
-    for (const std::string& place : places)
-        if (place.find('/') != place.npos && ::access(place.c_str(), X_OK) == 0) return place;
-    return {};
+    if (!says_place) places.emplace_back("/usr/local/cuda/bin/nvcc");
+    if (std::string nvcc = program_of(places); !nvcc.empty()) return {std::move(nvcc), false};
+    places = {path_of_program("clang")};
+    for (int version = 30; version >= 14; --version)
+        places.push_back(path_of_program(fmt::format("clang-{}", version)));
+    if (std::string clang = program_of(places); !clang.empty()) return {std::move(clang), true};
+    throw Error(fmt::format(
+        "cannot compile {}: there is neither nvcc (in CUDA_HOME, on the PATH or in "
+        "/usr/local/cuda) nor clang, which needs no CUDA. nvcc -ptx -lineinfo on another machine "
+        "makes PTX, which needs no compiler here",
+        shown(file)));
 }
 
 void require_harmless(const std::string& word) {
@@ -88,20 +128,29 @@ bool took_all_memory() {
 
 class Compilation {
  public:
-    explicit Compilation(const CudaSource& source) : source_(source) {}
+    explicit Compilation(const CudaSource& source) : source_(source), pasted_(source.pasted) {}
 
-    CompiledCuda run(const std::string& nvcc) {
-        const std::vector<std::string> words = words_for(nvcc);
-        const int code = run_tool(words, folder_, {.messages = path("messages")});
-        const std::string messages = text_of("messages", most_message_bytes);
-        print_err(names_.in_text(messages));
+    CompiledCuda run(const Compiler& compiler) {
+        const std::vector<std::string> words =
+            compiler.is_clang ? words_for_clang(compiler.path) : words_for(compiler.path);
+        std::string cuda, messages;
+        int code = 0;
+        do {
+            cuda = is_pasted() ? source_of(pasted_, source_.file) : std::string(source_.bytes);
+            save("source.cu", cuda);
+            code = run_tool(words, folder_, {.messages = path("messages")});
+            messages = text_of("messages", most_message_bytes);
+        } while (code != 0 && is_pasted() && note_undeclared(pasted_, messages));
+        if (code != 0 || !is_pasted()) print_err(names_.in_text(messages));
         if (code != 0) refuse(messages);
         for (const std::string& header : dependencies(text_of("headers", most_ptx_bytes)))
             note_input(identity_of(header), names_.original(header));
-        return {text_of("kernels.ptx", most_ptx_bytes), std::move(names_)};
+        return {text_of("kernels.ptx", most_ptx_bytes), std::move(names_), std::move(cuda),
+                compiler.is_clang};
     }
 
  private:
+    bool is_pasted() const { return !pasted_.text.empty(); }
     std::string path(std::string_view name) const {
         return fmt::format("{}/{}", folder_.path(), name);
     }
@@ -109,10 +158,13 @@ class Compilation {
         if (::access(path(name).c_str(), F_OK) != 0) return {};
         return read_whole(*open_own_bytes(path(name)), most_bytes).value_or(std::string());
     }
-    std::string write(std::string_view name, std::string_view text, const std::string& original) {
+    void save(std::string_view name, std::string_view text) const {
         OutputFile file(path(name));
         file.write(text);
         file.commit();
+    }
+    std::string write(std::string_view name, std::string_view text, const std::string& original) {
+        save(name, text);
         names_.add(path(name), original);
         return path(name);
     }
@@ -129,25 +181,56 @@ class Compilation {
     }
 
     std::vector<std::string> words_for(const std::string& nvcc) {
-        std::string macros;
-        for (const std::string& one : source_.defines) macros += macro_line(one);
-        const std::string own = fs::path(source_.file).parent_path().string();
         std::vector<std::string> words{
             nvcc, "-ptx", "-lineinfo", fmt::format("-arch=sm_{}", source_.architecture),
             // -iquote finds headers in quotes in the source's own folder, -imacros defines macros
             // before the toolkit's headers, -MD lists the headers that are read.
-            fmt::format("-Xcompiler=-iquote,{},-imacros,{},-MD,-MF,{}",
-                        link("source-folder", own.empty() ? "." : own),
-                        write("macros.h", macros, "-D"), path("headers"))};
-        for (std::size_t i = 0; i < source_.includes.size(); ++i)
-            words.push_back("-I" + link(fmt::format("folder-{}", i), source_.includes[i]));
+            fmt::format("-Xcompiler=-iquote,{},-imacros,{},-MD,-MF,{}", source_folder(), macros(),
+                        path("headers"))};
+        if (is_pasted()) words.emplace_back("--expt-relaxed-constexpr");
+        add_folders(words);
         for (const std::string& one : source_.nvcc_args) {
             require_harmless(one);
             words.push_back(one);
         }
-        words.insert(words.end(),
-                     {"-o", path("kernels.ptx"), write("source.cu", source_.bytes, source_.file)});
+        add_files(words);
         return words;
+    }
+    // Newer GPUs than clang 14 knows take the same addresses from this code.
+    std::vector<std::string> words_for_clang(const std::string& clang) {
+        if (!source_.nvcc_args.empty())
+            throw UsageError("--nvcc-args: they are for nvcc, and clang compiles here",
+                             "-D and -I are for both");
+        std::error_code ignored;  // the files say where the folder could not be made
+        fs::create_directories(path("cuda"), ignored);
+        save("cuda/cuda_runtime.h", stand_in);
+        for (const std::string& name : words_of(stood_in_for))
+            save(fmt::format("cuda/{}", name), "#include <cuda_runtime.h>\n");
+        std::vector<std::string> words = words_of(clang_options);
+        words.insert(words.begin(), clang);
+        words.push_back(fmt::format("--cuda-gpu-arch=sm_{}", std::min(source_.architecture, 86u)));
+        words.insert(words.end(), {"-isystem", path("cuda"), "-iquote", source_folder()});
+        words.insert(words.end(), {"-imacros", macros(), "-MD", "-MF", path("headers")});
+        add_folders(words);
+        add_files(words);
+        return words;
+    }
+    std::string source_folder() {
+        const std::string own = fs::path(source_.file).parent_path().string();
+        return link("source-folder", own.empty() ? "." : own);
+    }
+    std::string macros() {
+        std::string lines;
+        for (const std::string& one : source_.defines) lines += macro_line(one);
+        return write("macros.h", lines, "-D");
+    }
+    void add_folders(std::vector<std::string>& words) {
+        for (std::size_t i = 0; i < source_.includes.size(); ++i)
+            words.push_back("-I" + link(fmt::format("folder-{}", i), source_.includes[i]));
+    }
+    void add_files(std::vector<std::string>& words) {
+        words.insert(words.end(), {"-o", path("kernels.ptx"), path("source.cu")});
+        names_.add(path("source.cu"), source_.file);
     }
     [[noreturn]] void refuse(const std::string& messages) const {
         for (const int error : {ENOSPC, EDQUOT})
@@ -156,11 +239,12 @@ class Compilation {
                                         shown(source_.file), text_of_errno(error), folder_.path()),
                             ExitCode::output);
         if (took_all_memory()) throw std::bad_alloc();
-        throw UsageError(
-            fmt::format("{} does not compile; what nvcc says is above", shown(source_.file)));
+        throw UsageError(fmt::format("{} does not compile; what the compiler says is above",
+                                     shown(source_.file)));
     }
 
     const CudaSource& source_;
+    PastedCode pasted_;
     const WorkFolder folder_;
     StandIns names_;
 };
@@ -200,15 +284,9 @@ std::string StandIns::in_text(std::string text) const {
 }
 
 CompiledCuda compile_cuda(const CudaSource& source) {
-    const std::string nvcc = nvcc_path();
-    if (nvcc.empty())
-        throw Error(
-            fmt::format("cannot compile {}: there is no nvcc on the PATH, in CUDA_HOME or in "
-                        "/usr/local/cuda. Where there is one, nvcc -ptx -lineinfo makes PTX, "
-                        "which needs no CUDA here",
-                        shown(source.file)));
+    const Compiler compiler = find_compiler(source.file);
     const CountedWork compiling("compiling " + source.file);
-    return Compilation(source).run(nvcc);
+    return Compilation(source).run(compiler);
 }
 
 }  // namespace coalprof

@@ -1,6 +1,8 @@
-// CUDA source compiled to PTX by nvcc. nvcc and its parts give names to a shell, and take words
-// that begin with a dash for options: they get a copy of the source, links to folders and a header
-// of macros, all in a folder of ours. Names in messages and in line numbers are the user's again.
+// CUDA source compiled to PTX by nvcc, or by clang where there is none, which needs no CUDA:
+// headers of ours stand in for the toolkit's (cuda_stand_in/). nvcc and its parts give names to a
+// shell, and take words that begin with a dash for options: they get a copy of the source, links to
+// folders and a header of macros, all in a folder of ours. Names in messages and in line numbers
+// are the user's again.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +10,8 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "cli/pasted_code.h"
 
 namespace coalprof {
 
@@ -18,6 +22,7 @@ struct CudaSource {
     std::vector<std::string> defines;  // NAME or NAME=VALUE
     std::vector<std::string> nvcc_args;
     std::uint32_t architecture = 90;  // 90 is compute capability 9.0
+    PastedCode pasted = {};           // in place of the bytes, where it has a text
 };
 
 // Names that a compiler gets in place of the user's.
@@ -35,11 +40,13 @@ class StandIns {
 
 struct CompiledCuda {
     std::string ptx;
-    StandIns names;  // in its .file directives
+    StandIns names;    // in its .file directives
+    std::string cuda;  // what was compiled
+    bool is_of_clang = false;
 };
 
 // The headers that are read become inputs (core/text/files_in_use.h). Prints what nvcc says. Throws
-// UsageError where it does not compile, Error where there is no nvcc or no place for its files,
+// UsageError where it does not compile, Error where there is no compiler or no place for its files,
 // bad_alloc where it takes more memory than it may, Stopped, LimitReached.
 CompiledCuda compile_cuda(const CudaSource& source);
 

@@ -101,7 +101,7 @@ PtxTexts ptx_texts_of(const CudaSource& source) {
         all.texts.assign(all.made.begin(), all.made.end());
         return all;
     }
-    if (bytes.find("__global__") == bytes.npos)
+    if (source.pasted.text.empty() && bytes.find("__global__") == bytes.npos)
         throw UsageError(
             fmt::format("{}: it is neither PTX nor CUDA source with a __global__ function",
                         shown(source.file)),
@@ -110,7 +110,8 @@ PtxTexts ptx_texts_of(const CudaSource& source) {
     all.made.push_back(std::move(compiled.ptx));
     all.names = std::move(compiled.names);
     all.texts.emplace_back(all.made.front());
-    all.cuda = bytes;
+    all.cuda = std::move(compiled.cuda);
+    all.is_of_clang = compiled.is_of_clang;
     return all;
 }
 

@@ -16,6 +16,7 @@ struct PtxTexts {
     std::vector<std::string_view> texts;  // in `made` or the file; one for each part of a program
     std::string cuda;                     // the CUDA source they were compiled from; empty: none
     StandIns names;                       // of files in the texts
+    bool is_of_clang = false;             // with headers that stand in for CUDA's
 };
 
 // The bytes of the file. Throws UsageError, Stopped.

@@ -20,6 +20,8 @@ set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)  # dpkg of Debian 11 reads no zstd
 # tests/cli/binary_test.py reads from the program that it needs no more.
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "libc6 (>= 2.28)")
+# Compiles .cu files and `kernel --code` where there is no CUDA.
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "clang")
 
 set(CPACK_RPM_FILE_NAME RPM-DEFAULT)
 set(CPACK_RPM_PACKAGE_SUMMARY "Memory-coalescing profiler for NVIDIA GPUs")
