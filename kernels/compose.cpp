@@ -317,16 +317,18 @@ class ProgramText {
                 if (instruction.space == Space::shared)
                     line("add_shared(value{0}, address{0}, lanes{1}, still);", k, one.lanes);
                 else
-                    line("add<{0}>(value{1}, address{1}, lanes{2}, {3});", number_name(one.number),
-                         k, one.lanes, one.counts ? "launch" : "still");
+                    line("add<{0}, {4}>(value{1}, address{1}, lanes{2}, {3});",
+                         number_name(one.number), k, one.lanes, one.counts ? "launch" : "still",
+                         boolean(instruction.one_lane_sends));
                 break;
             case AccessKind::reduce:
                 if (instruction.space == Space::shared) {
                     line("reduce_shared(address{0}, lanes{1}, still);", k, one.lanes);
                     return;
                 }
-                line("reduce<{0}>(address{1}, lanes{2}, {3});", number_name(one.number), k,
-                     one.lanes, one.counts ? "launch" : "still");
+                line("reduce<{0}, {4}>(address{1}, lanes{2}, {3});", number_name(one.number), k,
+                     one.lanes, one.counts ? "launch" : "still",
+                     boolean(instruction.one_lane_sends));
                 return;
         }
         if (!one.is_moved) pending_.push_back(k);

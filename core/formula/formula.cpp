@@ -9,6 +9,7 @@
 #include "core/formula/lexer.h"
 #include "core/formula/user_formula.h"
 #include "core/pattern/builder.h"
+#include "core/pattern/memory_settings.h"
 #include "core/pattern/walk_limit.h"
 #include "core/result/counter.h"
 
@@ -175,9 +176,23 @@ class FormulaProgramBuilder {
         instruction.type = type;
         instruction.array = array_of(array, width, checked.extent.elements, access);
         instruction.formula = checked.formula;
+        instruction.one_lane_sends = is_atomic(instruction) && access.space == Space::global &&
+                                     type != ElementType::f32 && type != ElementType::f64 &&
+                                     is_uniform(access.index);
         program_.instructions.push_back(std::move(instruction));
         (access.space == Space::shared ? useful_shared_bytes_ : useful_global_bytes_) +=
             checked.extent.active_threads * width;
+    }
+
+    // True if ptxas proves that the index is the same in all lanes of a warp: no part of it is a
+    // number of the thread.
+    bool is_uniform(NodeId index) const {
+        const auto nodes = formula_->nodes.begin();
+        return std::none_of(nodes + formula_->nodes[index].first, nodes + index + 1,
+                            [](const Node& node) {
+                                return node.kind == NodeKind::variable &&
+                                       is_of_thread(static_cast<Variable>(node.value));
+                            });
     }
 
     void require_atomic_type(AccessKind kind, ElementType type, const FormulaAccess& access) const {

@@ -51,6 +51,12 @@ enum class Variable : std::uint8_t {
 };
 inline constexpr std::size_t variable_count = static_cast<std::size_t>(Variable::gdim_z) + 1;
 std::string_view name_of(Variable variable);
+// False: a compiler knows that the lanes of a warp have the same value.
+constexpr bool is_of_thread(Variable variable) {
+    return variable == Variable::i || variable == Variable::tid || variable == Variable::lane ||
+           variable == Variable::warp ||
+           (variable >= Variable::tid_x && variable <= Variable::tid_z);
+}
 
 using NodeId = std::uint32_t;
 

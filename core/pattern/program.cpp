@@ -171,6 +171,7 @@ WarpAccess access_of_warp(const Program& program, const Placement& placement,
     // plain loops that compilers turn into vector code.
     evaluate(instruction.formula, first_thread, lanes, access.addresses.data());
     access.active_lanes = active_among(access.addresses, lanes);
+    if (instruction.one_lane_sends) access.active_lanes &= ~access.active_lanes + 1;
     const auto shift = static_cast<std::uint32_t>(std::countr_zero(instruction.width_bytes));
     for (std::uint64_t& place : access.addresses) place = base + (place << shift);
     if (access.active_lanes != all_lanes)

@@ -130,6 +130,8 @@ struct Instruction {
     LoadPath path = LoadPath::ld;  // of loads of global memory
     // The type of its elements, of width_bytes. It decides how an atomic adds, but no traffic.
     ElementType type = ElementType::u32;
+    // One lane of a warp sends an atomic for all, as core/program/combining.cpp says of kernels.
+    bool one_lane_sends = false;
 };
 
 struct Program {

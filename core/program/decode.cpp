@@ -452,6 +452,8 @@ class Decoder {
             names_of_targets_[emit(std::move(instruction))] = name;
             return;
         }
+        if (const auto word = words.unknown_word(); !word.empty())
+            refuse(statement, fmt::format("PTX has no '.{}' of this instruction", shown(word)));
         if (words.is_memory())
             return decode_memory(frame, statement, std::move(instruction), words, operands);
         decode_arithmetic(frame, statement, std::move(instruction), words, operands);
@@ -478,6 +480,9 @@ class Decoder {
                 is_inverted = true;
                 text.remove_prefix(1);
             }
+            if (instruction.opcode == Opcode::unknown && text.find('.') != text.npos &&
+                text.find_first_not_of("+-.0123456789eE") == text.npos)
+                continue;                 // a real number, as the share of createpolicy
             if (text.starts_with('[')) {  // an address of uncounted memory, as of mbarrier
                 instruction.opcode = Opcode::unknown;
                 continue;

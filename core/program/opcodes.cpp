@@ -96,6 +96,40 @@ constexpr std::array rows{
     Row{"brkpt", Opcode::nothing, 0, of_any},
 };
 
+// Instructions, and the words that PTX has in them beside types and those with "::".
+constexpr std::pair<std::string_view, std::string_view> words_of_bases[] = {
+    {"add sub", "rn rz rm rp ftz sat cc"},
+    {"mul mad fma", "hi lo wide sat rn rz rm rp ftz cc relu oob"},
+    {"mul24 mad24 dp2a", "hi lo sat"},
+    {"div rcp sqrt rsqrt sin cos lg2 ex2 tanh", "approx full rn rz rm rp ftz"},
+    {"abs neg slct", "ftz"},
+    {"min max", "ftz NaN xorsign abs relu"},
+    {"bfind", "shiftamt"},
+    {"prmt", "f4e b4e rc8 ecl ecr rc16"},
+    {"lop3", "and or"},
+    {"shf", "l r wrap clamp"},
+    {"setp set", "eq ne lt le gt ge lo ls hi hs equ neu ltu leu gtu geu num nan and or xor ftz"},
+    {"cvt", "rn rna rz rm rp rs rni rzi rmi rpi ftz sat relu satfinite pack"},
+    {"cvta isspacep", "to global shared local const param"},
+    {"shfl", "sync up down bfly idx"},
+    {"vote match elect", "sync all any uni ballot"},
+    {"redux", "sync add min max and or xor abs NaN"},
+    {"bar barrier", "sync arrive red warp cta cluster aligned popc and or wait acquire release"},
+    {"ld ldu st atom red ldmatrix stmatrix cp",
+     "global shared local const param weak volatile relaxed acquire release acq_rel mmio cta "
+     "cluster gpu sys ca cg cs lu cv nc wb wt v2 v4 v8 add min max and or xor exch cas inc dec "
+     "noftz sync aligned m8n8 m16n16 m8n16 x1 x2 x4 trans b8x16 b6x16_p32 b4x16_p64 async unified"},
+};
+// Of words between blanks.
+bool has_word(std::string_view words, std::string_view word) {
+    for (std::size_t at = 0; at < words.size();) {
+        const std::size_t end = std::min(words.find(' ', at), words.size());
+        if (words.substr(at, end - at) == word) return true;
+        at = end + 1;
+    }
+    return false;
+}
+
 constexpr std::array<std::pair<std::string_view, SlotKind>, 46> specials{{
     {"%tid.x", SlotKind::tid_x},
     {"%tid.y", SlotKind::tid_y},
@@ -427,6 +461,22 @@ std::size_t OpcodeWords::results(std::size_t operands) const {
     if (base() == "match") return rest(2);
     if (base() == "elect") return rest(1);
     return 1;
+}
+
+std::string_view OpcodeWords::unknown_word() const {
+    const Row* row = row_of(base());
+    const auto known = std::ranges::find_if(
+        words_of_bases, [&](const auto& one) { return has_word(one.first, base()); });
+    const bool is_listed = known != std::end(words_of_bases);
+    const Opcode opcode = row ? row->opcode : memory().opcode;
+    if (opcode == Opcode::nothing || opcode == Opcode::unknown) return {};
+    if (!row && (!is_listed || memory().is_uncounted)) return {};
+    for (std::size_t i = 1; i < parts_.size(); ++i)
+        if (const std::string_view word = parts_[i];
+            !(is_listed && has_word(known->second, word)) && !type_named(word) &&
+            word.find("::") == word.npos)
+            return word;
+    return {};
 }
 
 std::string_view OpcodeWords::fault(const PtxInstruction& instruction) const {

@@ -43,6 +43,8 @@ class OpcodeWords {
     void describe(PtxInstruction& instruction) const;
     // A clause, where PTX has no instruction with these words; empty: it has, or it is unknown.
     std::string_view fault(const PtxInstruction& described) const;
+    // One that PTX does not have in this instruction; empty: none, or the instruction is unknown.
+    std::string_view unknown_word() const;
     // The number of results among `operands`.
     std::size_t results(std::size_t operands) const;
     std::size_t least_inputs() const;

@@ -288,6 +288,8 @@ void finish_point(PlannedPoint& point, const Sweep& sweep, ChosenLaunch launch,
     point.plan.allocation = launch.allocation;
     point.plan.path = launch.path;
     apply_memory_settings(point.plan);
+    if (machine.rules->cc.major < 7)
+        for (Instruction& one : point.plan.program.instructions) one.one_lane_sends = false;
     if (sweep.machines.size() > 1) point.parameters.emplace_back("machine", machine.name);
     point.parameters.insert(point.parameters.end(), settings.begin(), settings.end());
     point.name = name_of_point(point.parameters);

@@ -279,7 +279,8 @@ __device__ __forceinline__ void store_loaded(const Addresses<per_thread>& addres
 // The threads of the block wait for each other, and see each other's stores to shared memory.
 __device__ __forceinline__ void meet() { asm volatile("bar.sync 0;" ::: "memory"); }
 
-// ptxas makes one of a warp's integer atomics at one address; the plan has one for each lane.
+// ptxas makes one of a warp's integer atomics where it proves one address; the plan has one for each
+// lane unless it says otherwise.
 __device__ __forceinline__ Index apart_in_warp(Index address, const LaunchArgument& launch) {
     return address + threadIdx.x * static_cast<Word>(launch.nothing);
 }
@@ -291,23 +292,49 @@ __device__ __forceinline__ Index atomic_address(Index address, const LaunchArgum
     return is_integer ? apart_in_warp(address, launch) : address;
 }
 
-template <Number number, int per_thread>
+// The lane that sends an atomic for its warp, and the launch with all that it adds.
+struct Sender {
+    unsigned lane;
+    bool is_here;
+    LaunchArgument launch;
+};
+template <bool one_sends>
+__device__ __forceinline__ Sender sender_of(bool active, const LaunchArgument& launch) {
+    Sender sender{0, active, launch};
+    if constexpr (one_sends) {
+        const unsigned senders = __ballot_sync(~0u, active);
+        sender.lane = __ffs(senders) - 1;
+        sender.is_here = threadIdx.x % 32 == sender.lane;
+        sender.launch.increment = launch.increment * __popc(senders);
+    }
+    return sender;
+}
+
+// `one_sends`: all lanes of a warp have one address.
+template <Number number, bool one_sends, int per_thread>
 __device__ __forceinline__ void add(Value<bytes_of_number(number)> (&olds)[per_thread],
                                     const Addresses<per_thread>& addresses,
                                     const Lanes<per_thread>& lanes, const LaunchArgument& launch) {
     each(lanes, [&](int j) {
-        olds[j] = add_value<number>(atomic_address<number>(addresses.of[j], launch),
-                                    lanes.active[j], launch);
+        const Sender sender = sender_of<one_sends>(lanes.active[j], launch);
+        olds[j] = add_value<number>(atomic_address<number>(addresses.of[j], launch), sender.is_here,
+                                    sender.launch);
+        if constexpr (one_sends) {
+#pragma unroll
+            for (unsigned w = 0; w < words_of(bytes_of_number(number)); ++w)
+                olds[j].word[w] = __shfl_sync(~0u, olds[j].word[w], sender.lane);
+        }
     });
 }
 
-template <Number number, int per_thread>
+template <Number number, bool one_sends, int per_thread>
 __device__ __forceinline__ void reduce(const Addresses<per_thread>& addresses,
                                        const Lanes<per_thread>& lanes,
                                        const LaunchArgument& launch) {
     each(lanes, [&](int j) {
-        reduce_value<number>(atomic_address<number>(addresses.of[j], launch), lanes.active[j],
-                             launch);
+        const Sender sender = sender_of<one_sends>(lanes.active[j], launch);
+        reduce_value<number>(atomic_address<number>(addresses.of[j], launch), sender.is_here,
+                             sender.launch);
     });
 }
 

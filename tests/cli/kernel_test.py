@@ -93,6 +93,17 @@ class Kernel(Case):
             ran = self.refuse("kernel", "-", *launch, "--block", "32", "--time-limit", "1", stdin=text)
             self.assertIn("--time-limit", ran.err_text)
 
+    def test_counts_an_atomic_at_one_address_as_a_formula_does(self):
+        text = self.ENDLESS.split("mov.u64")[0].replace("k()", "k(.param .u64 x)") + (
+            ".reg .b32 %r<2>;\nld.param.u64 %rd1, [x];\nmov.u32 %r1, INDEX;\nmad.wide.u32 %rd1, %r1, 4, %rd1;\n"
+            "red.global.add.u32 [%rd1], 1;\nret;\n}\n")
+        launch = ("--grid", "4", "--block", "32x2", "--json")
+        # ptxas sees the block's number to be the same in all lanes, not the thread's row.
+        for ptx, index, sectors in (("%ctaid.x", "bid", 8), ("%tid.y", "tid.y", 256)):
+            for ran in (self.run_ok("kernel", "-", *launch, stdin=text.replace("INDEX", ptx)),
+                        self.run_ok("formula", f"reduce.u32: a[{index}]", *launch)):
+                self.assertEqual(ran.json["points"][0]["predicted"]["reduce_sectors"], sectors)
+
     def test_reads_no_device_without_an_end(self):
         for device in ("/dev/zero", "/dev/urandom"):
             for command in (("kernel", "-", *LAUNCH, "--arg", f"col=@{device}"), ("kernel", device), ("report", device)):

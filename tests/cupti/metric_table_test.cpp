@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <iostream>
+#include <regex>
 #include <set>
 
 #include "cupti/host.h"
@@ -104,6 +105,53 @@ TEST_F(MetricTable, has_a_valid_metric_for_every_counter_on_every_chip) {
                 << ::testing::PrintToString(refused);
         }
     });
+}
+
+// What only a GPU would show: NVIDIA's names say the unit, what is counted, the memory and the kind
+// of access, and recorded launches of each kind bear that out
+// (docs/measurements/h200/local_requests.txt, tests/data/h200). First what a counter's name has,
+// then what its metrics' names must have.
+TEST(MetricNames, are_of_the_access_and_the_unit_that_their_counter_names) {
+    using Meanings = std::vector<std::pair<const char*, const char*>>;
+    const Meanings of_access{{"(^|_)load_", "_ld(_|\\.)|_mem_lgd?s?\\.|lsu_wavefronts\\."},
+                             {"(^|_)store_", "_st(_|\\.)|_mem_lgd?s?\\.|lsu_wavefronts\\."},
+                             {"(^|_)atomic_", "_atom(_|\\.)|_mem_lgd?s?\\.|lsu_wavefronts\\."},
+                             {"(^|_)reduce_", "_red(_|\\.)|_mem_lgd?s?\\.|lsu_wavefronts\\."},
+                             {"^shared_", "_shared_"},
+                             {"^local_", "_local_"},
+                             {"^texture_", "_texture"},
+                             {"^l2_", "^lts__t_.*_srcunit_tex_"},
+                             {"_read_", "_read\\."},
+                             {"_write_", "_write\\."}};
+    const Meanings of_unit{
+        {"^(load|store|atomic|reduce)_(req|sec|lines|tag|unique)", "_global_|_generic_atom"},
+        {"^l1_hit", "_global_op_ld_lookup_hit"},
+        {"_hit_", "_lookup_hit"},
+        {"^dram_", "^dram__bytes_"},
+        {"_requests$", "_requests_|_inst_executed_|^idc__requests"},
+        {"_sectors$", "__t_sectors_"},
+        {"_lines$", "_set_accesses_"},
+        {"_unique_bytes$", "_sass_data_bytes_"},
+        {"_tag_wavefronts$", "_output_wavefronts_"},
+        {"(data|^shared_.*)_wavefronts$", "_data_pipe_lsu_wavefronts"},
+        {"_conflicts$", "_data_bank_conflicts_"}};
+    const auto expect = [](Counter counter, std::string_view name, const Meanings& meanings) {
+        const auto has = [](std::string_view text, const char* pattern) {
+            return std::regex_search(std::string(text), std::regex(pattern));
+        };
+        for (const auto& [of_counter, of_metric] : meanings) {
+            if (name.empty() || !has(key_of(counter), of_counter)) continue;
+            EXPECT_TRUE(has(name, of_metric)) << key_of(counter) << ": " << name;
+        }
+    };
+    for (const CounterMetrics& row : metric_table()) {
+        for (const std::string_view name : row.candidates) {
+            expect(row.counter, name, of_access);
+            expect(row.counter, name, of_unit);
+        }
+        for (const std::string_view name : {row.with_waiting, row.conflicts, row.without_waiting})
+            expect(row.counter, name, of_access);
+    }
 }
 
 TEST_F(MetricTable, makes_basic_one_pass_for_every_op_on_every_gpu_that_is_measured) {

@@ -80,6 +80,7 @@ inline SassCount count_in_sass(std::string_view code) {
             case 0x38C:  // ATOMS
             case 0x98C: ++count.shared_atomics; break;
             case 0x309:  // POPC
+            case 0xd09:  // POPC of a uniform register
             case 0x2BF:  // UPOPC
                 ++count.lanes_counted;
                 break;

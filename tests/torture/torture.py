@@ -5,6 +5,7 @@
     torture.py durable [--runs N] [--seed S]                 N runs killed, 5 N with failing writes, --resume
     torture.py chains [--runs N] [--seed S]                  N chains of kill, resume, kill, resume
     torture.py compilers [--runs N] [--seed S]               N names of files, and signals, while nvcc compiles
+    torture.py ptx [--runs N] [--seed S]                     N kernels by the grammar of PTX; COALPROF_PTX_FUZZ reads them
     torture.py tasks [--runs N] [--seed S]                   N tasks of Slurm arrays that are submitted again
     torture.py --all         all of these, and every call of scripted GPUs
 """
@@ -19,6 +20,7 @@ import compilers
 import durable
 import faults
 import kills
+import ptx_mutants
 
 
 RESULTS = ("run", "report", "merge", "occupancy")
@@ -34,7 +36,7 @@ def play_gpus(program):
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    kinds = ("faults", "results", "kills", "lines", "durable", "chains", "tasks", "compilers")
+    kinds = ("faults", "results", "kills", "lines", "durable", "chains", "tasks", "compilers", "ptx")
     parser.add_argument("kind", nargs="?", choices=kinds, default="faults")
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
@@ -48,6 +50,8 @@ def main():
         return play(asked.runs, asked.seed).tell()
     if asked.kind == "compilers" and not asked.all:
         return compilers.play(asked.runs, asked.seed).tell()
+    if asked.kind == "ptx" and not asked.all:
+        return ptx_mutants.play(asked.runs, asked.seed).tell()
     if asked.kind == "lines" and not asked.all:
         return command_lines.play(asked.runs, asked.seed).tell()
     if asked.kind == "durable" and not asked.all:
@@ -63,6 +67,7 @@ def main():
         failed |= chains.play_tasks(300, asked.seed).tell()
         failed |= compilers.play(1000, asked.seed).tell()
         failed |= command_lines.play(10_000, asked.seed).tell()
+        failed |= ptx_mutants.play(10_000, asked.seed).tell()
         if asked.gpu_tests and os.path.exists(asked.gpu_tests):
             failed |= play_gpus(asked.gpu_tests)
     return failed

@@ -9,6 +9,7 @@ import compilers
 import durable
 import faults
 import kills
+import ptx_mutants
 import runs
 import torture
 from runs import harness
@@ -89,6 +90,10 @@ class Torture(harness.Case):
         tally = compilers.play(len(compilers.NAMES) + 5 * FACTOR)
         self.assertEqual(tally.findings, [])
         self.assertGreater(tally.ends[harness.DONE], 2 * len(compilers.NAMES))
+
+    @unittest.skipUnless(os.environ.get("COALPROF_PTX_FUZZ"), "its program is not built")
+    def test_of_kernels_by_the_grammar_of_ptx_is_refused_or_executed(self):
+        self.assertEqual(ptx_mutants.play(300 * FACTOR).findings, [])
 
     def test_by_signals_readers_and_disks_loses_nothing(self):
         self.check_tally(kills.play(11 * FACTOR))

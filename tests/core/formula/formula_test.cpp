@@ -89,6 +89,27 @@ TEST(FormulaProgram, makes_the_instructions_of_the_op) {
     EXPECT_EQ(kinds(program_of("b[i*2]", Launch().with_op(Op::copy))), "load b;store c;");
 }
 
+// As ptxas 13.0 compiles the same CUDA for sm_75, 80 and 90: RED and ATOMG behind VOTEU and a
+// predicate, or alone.
+TEST(FormulaProgram, sends_an_atomic_by_one_lane_where_no_part_of_its_index_is_of_the_thread) {
+    const auto senders = [](const std::string& text) {
+        Launch launch;
+        launch.values = {7};
+        const Program program = program_of(text, launch, {"k"});
+        return access_of_warp(program, {}, program.instructions[0], 64, warp_lanes).active_lanes;
+    };
+    for (const char* const text : {"reduce.u32: a[0]", "atomic.s32: a[k]", "reduce.u64: a[bid]",
+                                   "atomic.u64: a[(bid.x*7 + k) % 13]"})
+        EXPECT_EQ(senders(text), 1u) << text;
+    EXPECT_EQ(senders("reduce.u32: a[0] if lane > 4"), 1u << 5);
+    EXPECT_EQ(senders("reduce.u32: a[0] if i < 0"), 0u);
+    for (const char* const text :
+         {"reduce.u32: a[i / 32]", "reduce.u32: a[warp]", "atomic.u32: a[lane / 32]",
+          "reduce.u32: a[tid / 256]", "reduce.f32: a[0]", "atomic.f64: a[0]", "load.u32: a[0]",
+          "store.u32: a[0]", "shared.reduce.u32: a[0]"})
+        EXPECT_EQ(senders(text), all_lanes) << text;
+}
+
 TEST(FormulaProgram, switches_lanes_off_where_the_condition_does) {
     const Program program = program_of("a[i*2] if lane % 4 == 1", Launch().with_op(Op::copy));
     EXPECT_EQ(elements_of(program, 0, 64)[0], idle_lane);

@@ -26,6 +26,9 @@ std::uint64_t sectors_at(const std::string& offset_code) {
 TEST(Execution, of_arithmetic_gives_the_addresses_that_follow) {
     EXPECT_EQ(sectors_at("shl.b64 %rd9, %rd8, 2;"), 4u);
     EXPECT_EQ(sectors_at("mul.lo.s64 %rd9, %rd8, 8;"), 8u);
+    EXPECT_EQ(sectors_at("createpolicy.fractional.L2::evict_first.b64 %rd5, 1.0;\n"
+                         "shl.b64 %rd9, %rd8, 2;"),
+              4u);
     EXPECT_EQ(sectors_at("mul.wide.u32 %rd9, %r1, 128;"), 32u);
     EXPECT_EQ(sectors_at("mad.lo.s32 %r2, %r1, 4, 12; cvt.s64.s32 %rd9, %r2;"), 5u);  // 12 to 139
     EXPECT_EQ(sectors_at("xor.b32 %r2, %r1, 31; shl.b32 %r2, %r2, 2; cvt.u64.u32 %rd9, %r2;"), 4u);
@@ -552,6 +555,15 @@ TEST(Kernels, whose_instructions_ptx_does_not_have_are_refused) {
           "mul24.lo.u64 %rd1, %rd2, %rd3;",
           "popc.b16 %r1, %r2;",
           "mov.b64 {%r1, %r2, %r3}, %rd1;",
+          "add.fast.u32 %r1, %r2, %r3;",
+          "mul.lo.high.u32 %r1, %r2, %r3;",
+          "bar.sinc 0;",
+          "shfl.sync.bfly.wide.b32 %r1, %r2, 1, 31, -1;",
+          "setp.lt.nearly.u32 %p1, %r1, %r2;",
+          "ld.global.cached.u32 %r1, [%rd1];",
+          "st.global.v3.u32 [%rd1], {%r1, %r2};",
+          "red.global.add.quick.u32 [%rd1], 1;",
+          "cp.async.ca.shared.global.later [0], [%rd1], 16;",
           "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r1, %r2, %r3, %r4, %r5}, [%r9];"}) {
         const std::string refused =
             refusal_of([&] { code_of(ptx_of(std::string(text) + "\nret;\n")); });

@@ -41,7 +41,7 @@ class DelayedThreads {
     DelayedThreads& operator=(const DelayedThreads&) = delete;
 };
 
-constexpr unsigned most_threads = 8;
+constexpr std::array thread_counts{2u, 5u, 8u};
 
 template <typename Write>
 std::string json_of(const Write& write) {
@@ -85,37 +85,13 @@ TEST(Results, of_kernels_are_the_same_with_any_threads) {
             return predict_kernel(code, bound.launch, bound.memory, find_machine("h200"), options);
         };
         const KernelResult alone = predicted(1);
-        for (unsigned threads = 2; threads <= most_threads; ++threads) {
+        for (const unsigned threads : thread_counts) {
             const KernelResult result = predicted(threads);
             ASSERT_EQ(json_of(result), json_of(alone)) << launch.kernel << " " << threads;
             ASSERT_TRUE(addresses_of(result) == addresses_of(alone)) << launch.kernel;
         }
     }
     EXPECT_GE(number, 20u);
-}
-
-// Blocks that leave at once, without an access, among those that work: whoever takes them must not
-// count them as what it did before.
-TEST(Results, of_blocks_that_leave_at_once_are_the_same_with_any_threads) {
-    const std::string text = ptx_of(
-        "mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %tid.x;\nmov.u32 %r3, %ctaid.y;\n"
-        "ld.param.u64 %rd1, [p0];\nsetp.lt.u32 %p1, %r1, 37;\n@%p1 bra END;\n"
-        "setp.gt.u32 %p1, %r3, 11;\n@%p1 bra END;\nmad.lo.u32 %r4, %r1, 16, %r3;\n"
-        "mad.lo.u32 %r5, %r4, 64, %r2;\nmul.wide.u32 %rd5, %r5, 4;\n"
-        "add.s64 %rd6, %rd1, %rd5;\nld.global.f32 %r6, [%rd6];\nst.global.f32 [%rd6+128], %r6;\n"
-        "END:\nret;\n");
-    const auto predicted = [&](unsigned threads) {
-        const DelayedThreads delayed(threads);
-        Code code = code_of(text);
-        BoundLaunch bound = bind_arguments(code, {});
-        bound.launch.grid = {601, 16, 1};
-        bound.launch.block = {64, 1, 1};
-        return json_of(predict_kernel(code, bound.launch, bound.memory, find_machine("h200"),
-                                      {.threads = threads}));
-    };
-    const std::string alone = predicted(1);
-    for (unsigned threads = 2; threads <= most_threads; ++threads)
-        EXPECT_EQ(predicted(threads), alone) << threads;
 }
 
 // The one of the first block, not of the thread that comes first: blocks 9, 10, ... never end.
@@ -141,7 +117,7 @@ TEST(Results, that_are_refused_are_refused_for_the_same_with_any_threads) {
     };
     const std::string alone = refused(1);
     EXPECT_NE(alone, "none");
-    for (unsigned threads = 2; threads <= most_threads; ++threads)
+    for (const unsigned threads : thread_counts)
         EXPECT_EQ(refused(threads), alone) << threads;
 }
 
@@ -189,7 +165,7 @@ TEST(Results, of_sweeps_are_the_same_with_any_threads) {
     ASSERT_EQ(sources.size(), 10u);
     for (std::size_t i = 0; i < sources.size(); ++i) {
         const std::string alone = json_of(*sources[i](), 1);
-        for (unsigned threads = 2; threads <= most_threads; ++threads)
+        for (const unsigned threads : thread_counts)
             ASSERT_EQ(json_of(*sources[i](), threads), alone) << i << " " << threads;
     }
 }

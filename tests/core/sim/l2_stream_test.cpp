@@ -71,6 +71,48 @@ TEST(L2Stream, follows_a_long_loop_to_its_end) {
                 0.05 * 1024 * rounds);
 }
 
+// Boxes of 1 to 4 blocks, of which some have no access and some are tried twice, to 1 to 5 threads
+// in different orders. Several warps are the longest, and too many lines are kept.
+TEST(L2Stream, is_the_same_whichever_thread_takes_which_box) {
+    KernelLaunch launch;
+    launch.grid[0] = 80;
+    launch.block[0] = 64;
+    const auto sample_of = [&](std::uint32_t threads, std::uint32_t step) {
+        std::vector<L2Stream> streams(threads, L2Stream(launch, 8, 1, 60));
+        for (std::uint32_t i = 0; i < 32; ++i) {
+            const std::uint32_t number = i * step % 32;
+            L2Stream& stream = streams[i * i % threads];
+            const BlockBox box{.first = {number / 4 * 10 + number % 4 * (number % 4 + 1) / 2, 0, 0},
+                               .count = {number % 4 + 1, 1, 1}};
+            stream.begin(box);
+            for (std::uint32_t warp = 0; warp < 2 * (number % 3); ++warp) {
+                if (warp == 2) stream.drop();
+                stream.resume(warp % 2);
+                for (std::uint32_t round = 0; round < 1 + number % 5; ++round) {
+                    WarpAccess access{.active_lanes = 1};
+                    access.addresses[0] = (number * 16 + round * 2 + warp % 2) * line_bytes;
+                    stream.take(0, access, {line_bytes, 0, 0}, box);
+                }
+            }
+            stream.keep();
+        }
+        for (std::uint32_t i = 1; i < threads; ++i) streams[0].add(streams[i]);
+        const L2Sample all = streams[0].sample();
+        std::vector<double> numbers{all.share,         static_cast<double>(all.longest_block),
+                                    all.longest,       all.accesses_of_warp,
+                                    all.work.middle(), all.work.all(),
+                                    all.working.all(), static_cast<double>(all.accesses.size())};
+        for (const L2Access& one : all.accesses)
+            numbers.insert(numbers.end(), {double(one.order), double(one.line)});
+        return numbers;
+    };
+    const std::vector<double> alone = sample_of(1, 1);
+    EXPECT_LT(alone[0], 1);
+    for (std::uint32_t threads = 1; threads <= 5; ++threads)
+        for (const std::uint32_t step : {1u, 3u, 7u, 31u})
+            EXPECT_EQ(sample_of(threads, step), alone) << threads << " " << step;
+}
+
 TEST(L2Replay, reads_once_what_fits_and_again_what_does_not) {
     const std::uint64_t lines = 8192;  // 1 MiB
     const L2Sample twice = rounds_over(lines, 2, AccessKind::load, 0xF, 0xF);
