@@ -117,8 +117,7 @@ TEST(Results, that_are_refused_are_refused_for_the_same_with_any_threads) {
     };
     const std::string alone = refused(1);
     EXPECT_NE(alone, "none");
-    for (const unsigned threads : thread_counts)
-        EXPECT_EQ(refused(threads), alone) << threads;
+    for (const unsigned threads : thread_counts) EXPECT_EQ(refused(threads), alone) << threads;
 }
 
 std::string json_of(PointSource& points, unsigned threads) {
