@@ -1,5 +1,6 @@
-// Stands in for the CUDA toolkit's headers where clang compiles a kernel without them: whole numbers
-// are exact, and results of mathematical functions are some value. Lists of names are macros.
+// Stands in for the CUDA toolkit's headers where clang compiles a kernel without them: whole
+// numbers are exact, results of mathematical functions are some value, and lists of names are
+// macros.
 // clang-format off
 #pragma once
 #include <__clang_cuda_builtin_vars.h>
