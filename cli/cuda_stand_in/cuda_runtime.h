@@ -247,10 +247,14 @@ COALPROF_GPU float __frcp_rn(float v) { return 1 / v; }
 COALPROF_GPU float __fsqrt_rn(float v) { return sqrtf(v); }
 COALPROF_GPU float __saturatef(float v) { return v < 0 ? 0 : v > 1 ? 1 : v; }
 COALPROF_GPU void sincosf(float v, float* s, float* c) { *s = coalprof_some(v), *c = coalprof_some(v + 1); }
+#if __has_include(<bits/stl_algobase.h>)  // whose constexpr functions run on a GPU too
+#include <bits/stl_algobase.h>
+#else
 namespace std {
 template <class T> COALPROF_ANY const T& min(const T& a, const T& b) { return b < a ? b : a; }
 template <class T> COALPROF_ANY const T& max(const T& a, const T& b) { return a < b ? b : a; }
 }  // namespace std
+#endif
 
 // ---- half precision: computed as float ----
 

@@ -165,11 +165,13 @@ class ByClang(Code):
 
     def test_compiles_files_where_there_is_no_cuda(self):
         with open(f"{self.folder}/k.cu", "w", encoding="utf-8") as file:
-            file.write("#include <cuda_runtime.h>\n#include <cuda_fp16.h>\n"
+            file.write("#include <cstdio>\n#include <cmath>\n#include <vector>\n#include <algorithm>\n#include <iostream>\n"
+                       "#include <cuda_runtime.h>\n#include <cuda_fp16.h>\n"
                        "__global__ void k(const half2* a, half2* b, int n) {\n"
                        "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
-                       "    if (i < n) b[i] = __hadd2(a[i], a[i]);\n}\n"
-                       "int main() { half2* a; cudaMalloc(&a, 4096); k<<<4, 256>>>(a, a, 1024); cudaDeviceSynchronize(); }\n")
+                       "    if (i < std::min(n, 1 << 20)) b[i] = __hadd2(a[i], a[i]);\n}\n"
+                       "int main() { half2* a; cudaMalloc(&a, 4096); k<<<4, 256>>>(a, a, 1024); cudaDeviceSynchronize();\n"
+                       "    std::vector<float> all(9); return int(std::sqrt(std::max(all[0], 1.0f))); }\n")
         counted = self.result(f"{self.folder}/k.cu", "k", *LAUNCH, "--arg", "n=16384")["points"][0]["predicted"]
         self.assertEqual((counted["load_sectors"], counted["store_sectors"]), (512 * 4, 512 * 4))
         self.assertIn("--nvcc-args", self.refused(f"{self.folder}/k.cu", *LAUNCH, "--nvcc-args=-O1"))
