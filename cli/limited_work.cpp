@@ -9,6 +9,7 @@
 #include "core/text/describe.h"
 #include "core/text/error.h"
 #include "core/text/fold.h"
+#include "core/text/number.h"
 #include "core/text/units.h"
 
 namespace coalprof {

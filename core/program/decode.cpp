@@ -784,8 +784,9 @@ class Decoder {
         const Address address = address_in(statement, operands[is_load ? 1 : 0]);
         const std::vector<Slot> values = is_load ? operand_list(frame, statement, operands[0])
                                                  : input_list(frame, statement, operands[1]);
-        const Slot elements = operands.size() > 2 ? operand(frame, statement, operands[2])
-                                                  : constant(fragment->line_elements);
+        const Slot elements = operands.size() > 2
+                                  ? input_list(frame, statement, operands[2]).front()
+                                  : constant(fragment->line_elements);
         FragmentAddresses addresses(*this, *fragment, instruction.statement, elements,
                                     input_list(frame, statement, address.base).front());
         instruction.offset = address.offset;

@@ -59,7 +59,8 @@ class Statements(Case):
     def test_take_indices_from_arrays(self):
         with tempfile.TemporaryDirectory() as folder:
             even = harness.write_npy(f"{folder}/even.npy", [2 * k for k in range(16384)])
-            for what, sectors in (("iota", 4), ("random", 31.8), ("0", 1), (f"@{even}", 8)):
+            small = harness.write_npy(f"{folder}/small.npy", [k % 256 for k in range(16384)], "|u1", version=2)
+            for what, sectors in (("iota", 4), ("random", 31.8), ("0", 1), (f"@{even}", 8), (f"@{small}", 4)):
                 point, = self.run_ok("formula", "y[i] = x[col[i]]", "--array",
                                      f"col={what}" if "@" in what else f"col=i32[16384]={what}",
                                      "--size", "64KiB", "--json").json["points"]

@@ -28,13 +28,13 @@ DONE, FINDING, USAGE, ENVIRONMENT, PARTIAL, OUTPUT = 0, 1, 2, 3, 4, 5
 INTERNAL, INTERRUPTED, TERMINATED = 70, 130, 143
 
 
-def write_npy(path, values, kind="<i8", shape=None):
-    """A file of NumPy, as numpy.save writes it."""
+def write_npy(path, values, kind="<i8", shape=None, version=1):
+    """A file of NumPy, as numpy.save writes it; long headers are of version 2."""
     header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape or (len(values),)}, }}"
     header += " " * (63 - (10 + len(header)) % 64) + "\n"
-    code = {"<i4": "i", "<i8": "q", "<u8": "Q", "<f4": "f", "<f8": "d"}[kind]
+    code = {"|u1": "B", "<i4": "i", "<i8": "q", "<u8": "Q", "<f4": "f", "<f8": "d"}[kind]
     with open(path, "wb") as file:
-        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
+        file.write(b"\x93NUMPY" + bytes((version, 0)) + struct.pack("<H" if version == 1 else "<I", len(header)) + header.encode())
         file.write(struct.pack(f"<{len(values)}{code}", *values))
     return path
 

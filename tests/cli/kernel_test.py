@@ -115,7 +115,7 @@ class Kernel(Case):
             file.truncate(1 << 29)  # zeros, which take no place on the disk
             ran = self.refuse("kernel", "-", *LAUNCH, "--arg", f"col=@{file.name}", "--memory-limit", "64MiB",
                               stdin=GATHER)
-        self.assertIn("--memory-limit", ran.err_text)
+        self.assertIn("--memory-limit 256MiB", ran.err_text)  # four times as much
 
     def test_says_how_far_it_is_where_there_is_no_terminal(self):
         ran = self.refuse("kernel", "-", *self.FOR_EVER, "--time-limit", "2", stdin=self.ENDLESS,

@@ -130,6 +130,9 @@ TEST(Execution, of_shuffles_and_votes_moves_values_between_lanes) {
     EXPECT_EQ(sectors_at("shfl.sync.down.b32 %r2|%p1, %r1, 16, 31, -1; shl.b32 %r2, %r2, 2; "
                          "cvt.u64.u32 %rd9, %r2;"),
               2u);  // lanes 16 to 31 of both halves: 64 bytes
+    // Lane 31 gets lane 0's number, as the clamp is 0; all others keep theirs.
+    EXPECT_EQ(sectors_at("shfl.sync.up.b32 %r2|%p1, %r1, 31, 0, -1; mul.wide.u32 %rd9, %r2, 32;"),
+              31u);
     EXPECT_EQ(sectors_at("shfl.sync.idx.b32 %r2|%p1, %r1, 5, 31, -1; shl.b32 %r2, %r2, 2; "
                          "cvt.u64.u32 %rd9, %r2;"),
               1u);
@@ -564,6 +567,8 @@ TEST(Kernels, whose_instructions_ptx_does_not_have_are_refused) {
           "st.global.v3.u32 [%rd1], {%r1, %r2};",
           "red.global.add.quick.u32 [%rd1], 1;",
           "cp.async.ca.shared.global.later [0], [%rd1], 16;",
+          "wmma.load.a.sync.aligned.m16n16k16.row.f16 {%r1,%r2,%r3,%r4,%r1,%r2,%r3,%r4}, [%rd1], "
+          "_;",
           "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r1, %r2, %r3, %r4, %r5}, [%r9];"}) {
         const std::string refused =
             refusal_of([&] { code_of(ptx_of(std::string(text) + "\nret;\n")); });
