@@ -39,8 +39,7 @@ struct KernelOptions {
 // The kernels of the file that fit a compute capability.
 class KernelFile {
  public:
-    // `bytes`: the file's content; CUDA source is compiled for `cc`, as 90 is 9.0. Throws
-    // UsageError, Error.
+    // `bytes`: the file's content. `cc`: 90 is 9.0. Throws UsageError, Error.
     KernelFile(const KernelOptions& options, std::string_view bytes, std::uint32_t cc);
     KernelFile(const KernelFile&) = delete;
     KernelFile& operator=(const KernelFile&) = delete;

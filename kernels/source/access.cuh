@@ -279,8 +279,7 @@ __device__ __forceinline__ void store_loaded(const Addresses<per_thread>& addres
 // The threads of the block wait for each other, and see each other's stores to shared memory.
 __device__ __forceinline__ void meet() { asm volatile("bar.sync 0;" ::: "memory"); }
 
-// ptxas makes one of a warp's integer atomics where it proves one address; the plan has one for each
-// lane unless it says otherwise.
+// ptxas would make one of a warp's integer atomics at one address; here the plan decides that.
 __device__ __forceinline__ Index apart_in_warp(Index address, const LaunchArgument& launch) {
     return address + threadIdx.x * static_cast<Word>(launch.nothing);
 }
