@@ -168,17 +168,18 @@ DrawnWarps explain_line_of_file(const CLI::App& app, const ExplainCommand& comma
 }
 
 DrawnWarps explain_kernel(const CLI::App& app, ExplainCommand command, const Machine& machine) {
-    if (app.count("EXPR") == 0)
+    if (app.count("EXPR") == 0 && app.count("--code") == 0)
         throw UsageError(
-            "explain kernel: there is no file",
+            "explain kernel: there is neither a file nor --code",
             "for example coalprof explain kernel FILE --line 42 --grid 64 --block 256");
     command.kernel.file = command.formula.text;
+    if (app.count("--type") > 0) command.kernel.code.type = command.sweep.text_of("type");
     std::vector<std::string> grids, blocks;
     if (app.count("--grid") > 0) grids.push_back(command.sweep.text_of("grid"));
     if (app.count("--block") > 0) blocks.push_back(command.sweep.text_of("block"));
     command.kernel.take_launches(grids, blocks);
     const std::string grid = joined(grids, ",");
-    const std::string bytes = read_ptx_source(command.kernel.file);
+    const std::string bytes = command.kernel.read_bytes();
     KernelFiles files(command.kernel, bytes);
     const std::string block =
         files.block_of_launch(machine, command.kernel_name, grid, joined(blocks, ","));
@@ -334,6 +335,8 @@ void add_explain_command(CLI::App& app, Invocation& invocation) {
                     "The formula, as for `coalprof formula`; or a warps file; or a kernel's file");
     sub->add_option("NAME", command->kernel_name, "The kernel, where its file has several");
     add_value(*sub, "--line", command->line, "Of a kernel: the line of its source", "N");
+    add_value(*sub, "--code", command->kernel.code.text,
+              "Of a kernel: statements in place of its file", "STATEMENTS");
     add_value(
         *sub, "--at", command->at,
         "Value of the pattern's parameter, 3 or stride=3 (default: the worst of those that it "

@@ -1,6 +1,7 @@
 """coalprof kernel --code takes C as it stands in kernels: a compiler makes a kernel of it, with or without CUDA."""
 import json
 import os
+import shlex
 import shutil
 import tempfile
 import unittest
@@ -141,6 +142,11 @@ class ByClang(Code):
         result = self.result("--code", LOOP, *LAUNCH, "--arg", "n=64")
         self.assertEqual({point["parameters"]["line"] for point in result["points"][1:]}, {"code:1", "code:2"})
         self.assertIn("W-CLANG", [one["code"] for one in result["warnings"]])
+
+    def test_draws_a_line_by_the_command_that_it_prints(self):
+        found = self.run_ok("kernel", "--code", LOOP, *LAUNCH, "--type", "f64", "--arg", "n=64", "--json").json["findings"]
+        drawn = self.run_ok("explain", *shlex.split(found[0]["like"]), "--json").json["explanation"]["accesses"][0]
+        self.assertEqual(drawn["instructions"][0]["predicted"]["load_sectors"], 32)
 
     def test_names_a_number_that_is_missing(self):
         self.assertIn("--arg n", self.refused("--code", LOOP, *LAUNCH))
