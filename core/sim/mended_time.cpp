@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/machine/rates.h"
+#include "core/runtime/signal.h"
 
 namespace coalprof {
 namespace {
@@ -78,6 +79,7 @@ SimulatedTime mended_time(const Code& code, const KernelLaunch& launch, const La
         share.read_bytes = is_store ? 0 : left(&SiteTraffic::read_bytes);
         share.write_bytes = left(&SiteTraffic::write_bytes);
     }
+    stop_if_asked();
     return time_of(model, rates_of(machine)->sim);
 }
 
@@ -93,6 +95,7 @@ SimulatedTime collected_time(const Machine& machine, const SimulatedLaunch& simu
         most = std::max(most, share);
     }
     model.totals.atomics_of_line *= most;
+    stop_if_asked();
     return time_of(model, rates_of(machine)->sim);
 }
 
