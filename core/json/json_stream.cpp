@@ -16,7 +16,9 @@ struct TooLarge {};
 
 // The part of nlohmann's message that says what is wrong, without the place and without the bytes
 // that it read last: "unexpected ']'; expected a value".
-std::string reason_in(std::string_view message) {
+std::string reason_in(const nlohmann::json::exception& error) {
+    if (error.id == 406) return "a number that 64 bits cannot hold";  // out_of_range
+    std::string_view message = error.what();
     constexpr std::string_view before = " - ", last_read = "; last read: '";
     if (const std::size_t at = message.find(before); at != message.npos)
         message.remove_prefix(at + before.size());
@@ -45,8 +47,8 @@ class JsonStream::Input {
     // To the first byte of a value. False at the end of the input.
     bool skip_blanks() {
         constexpr std::string_view blanks = " \t\r\n";
-        while (!is_at_end() && blanks.find(byte()) != blanks.npos) advance();
-        start_token();
+        for (start_token(); !is_at_end() && blanks.find(byte()) != blanks.npos; start_token())
+            advance();
         return !is_at_end();
     }
     void skip_line() {
@@ -149,7 +151,7 @@ class JsonStream::Reader {
         return closed();
     }
     bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception& error) {
-        *problem_ = reason_in(error.what());
+        *problem_ = reason_in(error);
         return false;
     }
 

@@ -64,8 +64,6 @@ class JsonTree {
     JsonView root() const { return {*this, 0}; }
     // The number of open lists and objects.
     std::size_t depth() const { return open_.size(); }
-    // The open list or object at this depth, from 0.
-    JsonView open(std::size_t depth) const { return {*this, open_[depth].node}; }
     // The value that was added or closed last.
     JsonView last() const { return {*this, last_}; }
 

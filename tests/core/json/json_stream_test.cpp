@@ -182,6 +182,15 @@ TEST(JsonStream, refuses_what_is_larger_than_anything_that_is_written) {
     EXPECT_EQ(read(many + "]").last_step, Step::wrong);
 }
 
+TEST(JsonStream, takes_any_number_of_blanks_between_values) {
+    const std::string blanks(most_json_bytes + (1 << 17), ' ');
+    EXPECT_THAT(read("[1]" + blanks + "[2]" + blanks).values, ElementsAre(Json({1}), Json({2})));
+}
+
+TEST(JsonStream, says_that_a_number_is_too_large) {
+    EXPECT_EQ(read("[1e400]").problem, "a number that 64 bits cannot hold");
+}
+
 // Twice as many items as a tree holds, each handed over and forgotten.
 TEST(JsonStream, streams_any_number_of_items) {
     std::size_t items = 0;
