@@ -248,9 +248,8 @@ class KernelRun {
     // What `coalprof explain` takes to draw a line of this launch.
     std::string words_to_draw(const KernelChoice& choice, const Point& line) const {
         const KernelOptions& typed = command_.kernel;
-        const bool is_file = typed.code.text.empty();
-        std::vector<std::string> words{"kernel"};
-        if (is_file) words.push_back(typed.file);
+        std::vector<std::string> words{"kernel", typed.file};
+        if (!typed.code.text.empty()) words = {"kernel", "--code", typed.code.text};
         words.insert(words.end(), command_.names.begin(), command_.names.end());
         const auto add = [&](const char* option, const std::vector<std::string>& values) {
             for (const std::string& one : values) words.insert(words.end(), {option, one});
@@ -258,8 +257,7 @@ class KernelRun {
         for (const char* key : {"line", "op", "array"})
             if (const Value* value = find_value(line.parameters, key))
                 add(fmt::format("--{}", key).c_str(), {text_of(*value)});
-        if (!is_file) add("--code", {typed.code.text});
-        if (typed.code.type != KernelOptions().code.type) add("--type", {typed.code.type});
+        if (typed.code.type != PastedCode().type) add("--type", {typed.code.type});
         for (const std::string& one : typed.code.arguments)  // of a template
             if (std::ranges::find(typed.arguments, one) == typed.arguments.end())
                 add("--arg", {one});

@@ -24,7 +24,7 @@ struct KernelOptions {
     std::vector<std::string> nvcc_args;
     std::vector<std::string> includes;
     std::vector<std::string> defines;
-    PastedCode code{.text = {}, .type = "f32", .arguments = {}};  // in place of a file
+    PastedCode code;  // in place of a file
     LimitOptions limits;
 
     // All but FILE.
@@ -32,7 +32,7 @@ struct KernelOptions {
     // Puts --launch, or a launch typed as a grid, into its parts. Throws UsageError where an option
     // says the same.
     void take_launches(std::vector<std::string>& grids, std::vector<std::string>& blocks);
-    // Of the file, or the code: then it is called so. Throws UsageError, Stopped.
+    // The bytes of the file, or of --code: `file` is then "code". Throws UsageError, Stopped.
     std::string read_bytes();
 };
 

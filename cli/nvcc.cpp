@@ -36,8 +36,7 @@ constexpr const char* stood_in_for =
     "device_launch_parameters.h vector_types.h vector_functions.h";
 constexpr const char* clang_options =
     "-x cuda --cuda-device-only -nocudainc -nocudalib --cuda-path=/nonexistent -std=c++17 -S -O3 "
-    "-w "
-    "-Wno-unknown-cuda-version -gline-tables-only -ferror-limit=0 -fno-caret-diagnostics "
+    "-w -Wno-unknown-cuda-version -gline-tables-only -ferror-limit=0 -fno-caret-diagnostics "
     "-include cuda_runtime.h";
 
 std::vector<std::string> words_of(const char* text) {

@@ -12,7 +12,7 @@
 namespace coalprof {
 namespace {
 
-// Of a name or a number, at the beginning of a text.
+// True if the text begins with a character that names and numbers have.
 bool is_letter(std::string_view text) {
     return !text.empty() &&
            (std::isalnum(static_cast<unsigned char>(text[0])) != 0 || text[0] == '_');
@@ -45,9 +45,9 @@ std::string_view meaning_of(std::string_view name) {
     return name == "lane" ? "threadIdx.x % 32" : "";
 }
 
-// Types by the names of --type; and uses of values, without which a compiler drops their loads. The
-// operator stands for "the value, or nothing where it is void". References, since a value that is
-// not initialized may be copied, but not passed.
+// The names of --type as types, and functions that use values, since a compiler drops loads whose
+// values nothing uses. The operator gives the value, or CoalprofNothing where the left side is
+// void. Parameters are references, since compilers refuse to pass a value that is not initialized.
 constexpr std::string_view prelude = R"(
 #ifndef __clang__
 #include <cstdint>
@@ -139,7 +139,7 @@ class Wrapping {
         const Token& next = token(place_of(name) + 1);
         return !next.is("(") && !next.is_word();
     }
-    // Of the first template.
+    // True if the first template has a parameter of this name.
     bool is_template_value(std::string_view name) const {
         const Index first = place_of("template"), end = end_of_template(first), at = place_of(name);
         return first < at && at < end && is_one_of(token(at + 1).text, {",", ">"});
@@ -235,7 +235,7 @@ class Wrapping {
         return type == "auto " ? std::string() : type;
     }
 
-    // Of --arg; empty where it is not given.
+    // The value that --arg gives the name; empty: none.
     std::string value_of(std::string_view name) const {
         for (const std::string& one : code_.arguments)
             if (one.starts_with(fmt::format("{}=", name))) return one.substr(name.size() + 1);
@@ -367,7 +367,7 @@ class Wrapping {
             const bool is_name = at > first && token(at).is_word() &&
                                  (token(at - 1).is_word() || token(at - 1).is(",")) &&
                                  (at + 1 == end || after == "=" || after == ",");
-            // Of a structure that is named later only what is used there is loaded.
+            // A structure that the text names again loads only the members that it uses there.
             const bool is_named_later = std::ranges::count(tokens_, name, &Token::text) > 1;
             if (is_name)
                 uses_.push_back(
@@ -426,7 +426,7 @@ class Wrapping {
                called.starts_with("__st") || token(end_of_group(at - 1)).is("->");
     }
 
-    // By --arg, or as the text uses it.
+    // The type that --arg gives, or that the uses of the name show.
     std::string element_type(std::string_view name) const {
         const std::string value = value_of(name);
         if (const std::size_t end = value.find('['); end != value.npos && end > 0)

@@ -1,9 +1,9 @@
 // Which atomics of a warp ptxas makes one of, as read from the machine code that ptxas 13.0 makes
-// of 57 kernels: the first set for sm_75, 80, 90 and 120, those with branches, loops and uniform
-// values for sm_75, 80 and 90 alone; 7.0 and 10.0 are assumed alike
-// (tests/core/program/combining_test.cpp). It is decided at compile time: the address must be the
-// same in all lanes by what ptxas proves, and a[threadIdx.x / 32] or a[threadIdx.y] is not. Between
-// lanes that diverged each group sends for itself.
+// of 57 kernels (tests/core/program/combining_test.cpp): for sm_75, 80, 90 and 120, those with
+// branches, loops and uniform values for sm_75, 80 and 90. 7.0 and 10.0 are assumed to be the same.
+// It is decided at compile time: the address must be the same in all lanes by what ptxas proves,
+// and a[threadIdx.x / 32] or a[threadIdx.y] is not. Between lanes that diverged each group sends
+// for itself.
 #include <algorithm>
 #include <vector>
 

@@ -120,7 +120,7 @@ constexpr std::pair<std::string_view, std::string_view> words_of_bases[] = {
      "cluster gpu sys ca cg cs lu cv nc wb wt v2 v4 v8 add min max and or xor exch cas inc dec "
      "noftz sync aligned m8n8 m16n16 m8n16 x1 x2 x4 trans b8x16 b6x16_p32 b4x16_p64 async unified"},
 };
-// Of words between blanks.
+// True if `words`, between blanks, has this one.
 bool has_word(std::string_view words, std::string_view word) {
     for (std::size_t at = 0; at < words.size();) {
         const std::size_t end = std::min(words.find(' ', at), words.size());
@@ -465,16 +465,15 @@ std::size_t OpcodeWords::results(std::size_t operands) const {
 
 std::string_view OpcodeWords::unknown_word() const {
     const Row* row = row_of(base());
-    const auto known = std::ranges::find_if(
-        words_of_bases, [&](const auto& one) { return has_word(one.first, base()); });
-    const bool is_listed = known != std::end(words_of_bases);
+    std::string_view known;
+    for (const auto& [bases, words] : words_of_bases)
+        if (has_word(bases, base())) known = words;
     const Opcode opcode = row ? row->opcode : memory().opcode;
     if (opcode == Opcode::nothing || opcode == Opcode::unknown) return {};
-    if (!row && (!is_listed || memory().is_uncounted)) return {};
+    if (!row && (known.empty() || memory().is_uncounted)) return {};
     for (std::size_t i = 1; i < parts_.size(); ++i)
         if (const std::string_view word = parts_[i];
-            !(is_listed && has_word(known->second, word)) && !type_named(word) &&
-            word.find("::") == word.npos)
+            !has_word(known, word) && !type_named(word) && word.find("::") == word.npos)
             return word;
     return {};
 }

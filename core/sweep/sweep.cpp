@@ -288,6 +288,7 @@ void finish_point(PlannedPoint& point, const Sweep& sweep, ChosenLaunch launch,
     point.plan.allocation = launch.allocation;
     point.plan.path = launch.path;
     apply_memory_settings(point.plan);
+    // Only compilers for 7.0 and later combine a warp's atomics (core/program/combining.cpp).
     if (machine.rules->cc.major < 7)
         for (Instruction& one : point.plan.program.instructions) one.one_lane_sends = false;
     if (sweep.machines.size() > 1) point.parameters.emplace_back("machine", machine.name);
