@@ -33,15 +33,12 @@ double share_within(const Calibration& found, double error) {
 std::string text_of(const Calibration& found, const TableStyle& style) {
     std::string text =
         fmt::format("{} (cc {}.{})\n\n", found.device.name, found.device.major, found.device.minor);
-    const auto add = [&](const auto& rate) {
-        text += fmt::format("{:<30} {:>9.3g} {:<6} {}\n", rate.info.key, rate.value,
+    for (const FoundSimRate& rate : found.rates)
+        text += fmt::format("{:<32} {:>9.3g} {:<6} {}\n", rate.info.key, rate.value,
                             rate.info.unit == "1" ? "" : rate.info.unit,
                             rate.is_measured
                                 ? fmt::format("measured, to about {:.2g} %", 100 * rate.doubt)
                                 : fmt::format("not measured: {}", found.prior));
-    };
-    std::ranges::for_each(found.fit.by_rate, add);
-    std::ranges::for_each(found.simulated, add);
     text += fmt::format(
         "\n{} launches were timed; with these rates {:.0f} % of them are predicted to 10 %, "
         "{:.0f} % to 25 %.\n",

@@ -1,8 +1,11 @@
 // `coalprof check RESULT --budget B`: a saved result against budgets.
+#include <fmt/format.h>
+
 #include "cli/gate_options.h"
 #include "cli/invocation.h"
 #include "cli/progress.h"
 #include "cli/saved_result.h"
+#include "core/text/describe.h"
 
 namespace coalprof {
 namespace {
@@ -21,6 +24,9 @@ ExitCode run_check(const CheckCommand& command) {
     BudgetJudge judge(command.budgets.read());
     command.report.check();
     SavedResult(command.file, "check").read(judge);
+    if (const std::string shard = judge.shard(); !shard.empty())
+        command.report.telling.note(fmt::format(
+            "{} is shard {} of a sweep; coalprof merge joins all", shown(command.file), shard));
     GateReport report = std::move(judge).report();
     report.files = {command.file};
     command.report.write(report);

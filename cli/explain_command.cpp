@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 
 #include "cli/formula_options.h"
 #include "cli/invocation.h"
@@ -14,6 +15,7 @@
 #include "cli/progress.h"
 #include "cli/ptx_source.h"
 #include "cli/saved_result.h"
+#include "cli/settings.h"
 #include "cli/sweep_options.h"
 #include "core/count/load_path.h"
 #include "core/count/predict.h"
@@ -68,13 +70,50 @@ void refuse_format(const Format& format) {
                      "--format takes table, which is the drawing, json, svg and html");
 }
 
-// Throws for options of one pattern that were given although this pattern does not take them.
-void refuse_foreign_options(const CLI::App& command, const PatternInfo& pattern) {
-    for (const LaunchOption& option : launch_options())
-        if (const std::string name(option.word);
-            option.group == OptionGroup::pattern && command.count(name) > 0 &&
-            pattern.options.find(name) == std::string_view::npos)
-            throw UsageError(fmt::format("{}: {} does not take it", name, pattern.name));
+// What a drawing of a subject takes, beside the options of every drawing. Patterns have no word.
+struct Subject {
+    std::string_view word;
+    bool is_swept;  // takes the options of a launch
+    std::string_view options;
+    std::string_view hint;
+};
+constexpr std::array subjects{
+    Subject{kernel_word, false,
+            " --line --op --array --grid --block --arg --launch --shared --nvcc-args -I -D --code "
+            "--type --time-limit --memory-limit ",
+            "--line, --op and --array choose the access; --grid, --block and --arg the launch"},
+    Subject{warps_word, false, " --at --type --op ", "--at chooses the line, --machine the GPU"},
+    Subject{formula_word, true, " --var --array --warp ",
+            "--var k=3 gives a parameter its value, --warp chooses the warp"},
+    Subject{"", true, " --at --warp ",
+            "a pattern's parameter is given with --at; a formula with: explain formula 'i*k' "
+            "--var k=3"}};
+
+// Throws for options of another subject. `pattern`: null where the subject is none.
+void refuse_foreign_options(const CLI::App& command, const Invocation& invocation,
+                            std::string_view typed, const PatternInfo* pattern) {
+    const Subject& subject = *std::ranges::find_if(
+        subjects, [&](const Subject& one) { return one.word == typed || one.word.empty(); });
+    const auto takes = [](const Subject& one, std::string_view name, const LaunchOption* launch,
+                          std::string_view own) {
+        const bool by_launch =
+            one.is_swept && launch &&
+            (launch->group != OptionGroup::pattern || own.find(name) != own.npos);
+        return by_launch || one.options.find(fmt::format(" {} ", name)) != one.options.npos;
+    };
+    for (const CLI::Option* option : command.get_options()) {
+        if (!option->nonpositional() || !is_among(*option, invocation.argv)) continue;
+        const std::string name = option->get_name();
+        const auto found = std::ranges::find_if(
+            launch_options(), [&](const LaunchOption& one) { return one.name() == name; });
+        const LaunchOption* launch = found == launch_options().end() ? nullptr : &*found;
+        const bool is_of_all = !launch && std::ranges::none_of(subjects, [&](const Subject& one) {
+            return takes(one, name, nullptr, {});
+        });
+        if (!is_of_all && !takes(subject, name, launch, pattern ? pattern->options : ""))
+            throw UsageError(fmt::format("{}: explain {} does not take it", name, typed),
+                             std::string(subject.hint));
+    }
 }
 
 struct ChosenPlan {
@@ -89,6 +128,7 @@ ChosenPlan costliest(const SweepPoints& points, const PatternInfo& pattern,
     std::uint64_t worst = 0;
     std::array<std::int64_t, 2> most{-1, -1};
     bool differs = false;
+    std::uint64_t equals = 0;
     for (std::uint64_t i = 0; i < points.count(); ++i) {
         try {
             Plan plan = points.at(i).plan;
@@ -98,14 +138,17 @@ ChosenPlan costliest(const SweepPoints& points, const PatternInfo& pattern,
             if (cost > most) {
                 most = cost;
                 worst = i;
+                equals = 0;
             }
+            equals += cost == most ? 1 : 0;
         } catch (const UsageError&) {  // a value that does not fit these options is not chosen
         }
     }
     PlannedPoint point = points.at(worst);
-    const std::string why = fmt::format(
-        "{}={} is the worst of {}, the values that are swept; --at chooses another",
-        pattern.parameter, point.plan.value, pattern.default_range(bytes_of(point.plan.type)));
+    const std::string why =
+        fmt::format("{}={} is {}the worst of {}, the values that are swept; --at chooses another",
+                    pattern.parameter, point.plan.value, equals > 1 ? "one of " : "",
+                    pattern.default_range(bytes_of(point.plan.type)));
     return {std::move(point.plan), differs ? why : std::string()};
 }
 
@@ -146,12 +189,14 @@ DrawnWarps drawn_warps(const Program& program, const Machine& machine,
 }
 
 // A line of a warps file, by its name or by its number from 1.
-DrawnWarps explain_line_of_file(const CLI::App& app, const ExplainCommand& command,
-                                const Machine& machine) {
+DrawnWarps explain_line_of_file(const CLI::App& app, const Invocation& invocation,
+                                const ExplainCommand& command, const Machine& machine) {
     if (app.count("EXPR") == 0)
         throw UsageError("explain warps: there is no file",
                          "for example coalprof explain warps FILE --at NAME");
-    WarpsSource source(command.formula.text, machine);
+    refuse_foreign_options(app, invocation, warps_word, nullptr);
+    WarpsSource source(command.formula.text, machine,
+                       npy_warps(command.sweep.text_of("op"), command.sweep.text_of("type")));
     source.open();
     PlannedPoint point;
     const bool is_number =
@@ -167,12 +212,17 @@ DrawnWarps explain_line_of_file(const CLI::App& app, const ExplainCommand& comma
                      "--at takes the NAME of a line, or its number from 1");
 }
 
-DrawnWarps explain_kernel(const CLI::App& app, ExplainCommand command, const Machine& machine) {
+DrawnWarps explain_kernel(const CLI::App& app, const Invocation& invocation, ExplainCommand command,
+                          const Machine& machine) {
     if (app.count("EXPR") == 0 && app.count("--code") == 0)
         throw UsageError(
             "explain kernel: there is neither a file nor --code",
             "for example coalprof explain kernel FILE --line 42 --grid 64 --block 256");
+    refuse_foreign_options(app, invocation, kernel_word, nullptr);
     command.kernel.file = command.formula.text;
+    if (app.count("--type") > 0 && app.count("--code") == 0)
+        throw UsageError("--type: a file says its types",
+                         "it is the type of arrays in --code that nothing else tells");
     if (app.count("--type") > 0) command.kernel.code.type = command.sweep.text_of("type");
     std::vector<std::string> grids, blocks;
     if (app.count("--grid") > 0) grids.push_back(command.sweep.text_of("grid"));
@@ -206,18 +256,23 @@ DrawnWarps with_time(DrawnWarps drawn, const Plan& plan, const Machine& machine)
     return drawn;
 }
 
-DrawnWarps explain_pattern(const CLI::App& app, const ExplainCommand& command,
-                           const Machine& machine, std::optional<std::uint64_t> warp) {
-    if (app.count("EXPR") > 0 || app.count("--var") > 0)
+DrawnWarps explain_pattern(const CLI::App& app, const Invocation& invocation,
+                           const ExplainCommand& command, const Machine& machine,
+                           std::optional<std::uint64_t> warp) {
+    if (std::error_code error; std::filesystem::is_regular_file(command.pattern, error))
         throw UsageError(
-            fmt::format("explain {}: {} belongs to a formula", shown(command.pattern),
-                        app.count("EXPR") > 0 ? shown(command.formula.text) : "--var"),
-            "a pattern's parameter is given with --at; a formula with: explain formula 'i*k' "
-            "--var k=3");
+            fmt::format("explain {}: a file is named after its kind", shown(command.pattern)),
+            fmt::format("coalprof explain kernel {0} NAME --line N, or coalprof explain warps {0}",
+                        shown(command.pattern)));
     const PatternInfo& pattern = find_pattern(command.pattern);
-    refuse_foreign_options(app, pattern);
+    refuse_foreign_options(app, invocation, pattern.name, &pattern);
+    if (app.count("EXPR") > 0)
+        throw UsageError(fmt::format("explain {}: a pattern has no second argument, '{}'",
+                                     pattern.name, shown(command.formula.text)),
+                         std::string(subjects.back().hint));
     const ChosenPlan chosen = plan_of(command, pattern, machine);
     const Plan& plan = chosen.plan;
+    command.sweep.require_effects(accesses_of(plan.program), plan.pattern, invocation);
     require_known_loads(plan.path, machine);
     DrawnWarps drawn = drawn_warps(plan.program, machine, warp, [&](std::uint64_t chosen) {
         return explanation_of(plan, machine, chosen);
@@ -226,15 +281,13 @@ DrawnWarps explain_pattern(const CLI::App& app, const ExplainCommand& command,
     return with_time(std::move(drawn), plan, machine);
 }
 
-DrawnWarps explain_formula(const CLI::App& app, const ExplainCommand& command,
-                           const Machine& machine, std::optional<std::uint64_t> warp) {
+DrawnWarps explain_formula(const CLI::App& app, const Invocation& invocation,
+                           const ExplainCommand& command, const Machine& machine,
+                           std::optional<std::uint64_t> warp) {
     if (app.count("EXPR") == 0)
         throw UsageError("explain formula: there is no formula",
                          "for example coalprof explain formula 'i*k' --var k=3");
-    for (const char* name : {"--at", "--order", "--seed", "--member", "--pitch", "--tile"})
-        if (app.count(name) > 0)
-            throw UsageError(fmt::format("{}: formula does not take it", name),
-                             "--var k=3 gives a parameter its value, --warp chooses the warp");
+    refuse_foreign_options(app, invocation, formula_word, nullptr);
     const FormulaSweep sweep = sweep_of(command.formula, command.sweep);
     refuse_axes(sweep.settings);
     for (const FormulaParameter& parameter : sweep.parameters)
@@ -246,6 +299,7 @@ DrawnWarps explain_formula(const CLI::App& app, const ExplainCommand& command,
     FormulaSweep single = sweep;
     single.settings.machines = {machine};
     const Plan plan = FormulaPoints({single}).at(0).plan;
+    command.sweep.require_effects(accesses_of(plan.program), plan.pattern, invocation);
     DrawnWarps drawn = drawn_warps(plan.program, machine, warp, [&](std::uint64_t chosen) {
         return explanation_of(sweep, machine, chosen);
     });
@@ -282,11 +336,13 @@ ExitCode run_explain(const CLI::App& app, const ExplainCommand& command,
     DrawnWarps drawn;
     if (of_kernel)
         do_within(command.kernel.limits.limits(),
-                  [&](LimitsHeld&) { drawn = explain_kernel(app, command, machine); });
+                  [&](LimitsHeld&) { drawn = explain_kernel(app, invocation, command, machine); });
     else
-        drawn = command.pattern == formula_word ? explain_formula(app, command, machine, warp)
-                : command.pattern == warps_word ? explain_line_of_file(app, command, machine)
-                                                : explain_pattern(app, command, machine, warp);
+        drawn = command.pattern == formula_word
+                    ? explain_formula(app, invocation, command, machine, warp)
+                : command.pattern == warps_word
+                    ? explain_line_of_file(app, invocation, command, machine)
+                    : explain_pattern(app, invocation, command, machine, warp);
     counting.stop();
     ResultHead head = head_of(invocation.argv);  // once: every output has the same time
     head.machine = describe_machines({machine});
@@ -343,16 +399,19 @@ void add_explain_command(CLI::App& app, Invocation& invocation) {
         "sweeps); of row, column and indirect in elements, or row_bytes=4000, 4000B; of a warps "
         "file a line, by name or number",
         "K");
-    add_value(*sub, "--warp", command->warp,
-              "Which warp of the launch (default: the most common, and the one that costs most)",
-              "N");
+    add_value(
+        *sub, "--warp", command->warp,
+        "Which warp of the launch (default: the most common; where they differ also the costliest)",
+        "N");
     add_value(*sub, "--machine,-m", command->machine,
               "The GPU that the model predicts (default h200)", "M");
     sub->add_flag("--all-lines", command->all_lines, "Draw every line, however many there are");
     command->formula.add_to(*sub, OptionValues::one);
     CLI::Option* array = sub->get_option("--array");
-    array->description("Of a kernel: the array to draw, where the line has several: B. " +
-                       array->get_description());
+    array->description(
+        "Of a kernel: the array to draw, where its line has several: B. Of a "
+        "formula: a" +
+        array->get_description().substr(1));
     array->type_name("NAME[=WHAT]");
     command->kernel.add_to(*sub);
     command->sweep.add_shape_to(*sub, nullptr, OptionValues::one);

@@ -80,7 +80,8 @@ ExitCode run_formula(const CLI::App& app, const FormulaCommand& command,
                          "for example coalprof formula 'i*k' --var k=1..32");
     const std::vector<FormulaSweep> set = typed_set(command);
     const SweepFacts facts = set.size() == 1 ? describe_sweep(set.front()) : describe_sweep(set);
-    return run_sweep_job({points_of(set), facts}, command.machine, command.output, invocation);
+    return run_sweep_job({points_of(set), facts, command.sweep}, command.machine, command.output,
+                         invocation);
 }
 
 }  // namespace

@@ -46,7 +46,13 @@ std::vector<FormulaParameter> FormulaOptions::parameters() const {
 }
 
 void FormulaOptions::declare(FormulaSweep& sweep) const {
-    for (const std::string& array : arrays) sweep.arrays.push_back(read_declared_array(array));
+    for (const std::string& array : arrays) {
+        DeclaredArray declared = read_declared_array(array);
+        if (std::ranges::find(sweep.arrays, declared.name, &DeclaredArray::name) !=
+            sweep.arrays.end())
+            throw UsageError(fmt::format("--array {}: given twice", declared.name));
+        sweep.arrays.push_back(std::move(declared));
+    }
 }
 
 FormulaSweep sweep_of(const FormulaOptions& formula, const SweepOptions& options) {

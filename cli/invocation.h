@@ -3,9 +3,11 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -14,7 +16,14 @@
 namespace coalprof {
 
 struct Invocation {
-    std::vector<std::string> argv;     // as typed, program name included
+    std::vector<std::string> argv;  // as typed, program name included
+    // False where the option is not given, or by settings only.
+    bool has_typed(std::string_view option) const {
+        return std::ranges::any_of(argv, [&](const std::string& word) {
+            return word.starts_with(option) &&
+                   (word.size() == option.size() || word[option.size()] == '=');
+        });
+    }
     std::vector<std::string> program;  // of `run`: the words after --
     std::function<ExitCode()> run;     // set by the chosen command
     // The exit code of a command that `run` has started, known once it has ended. A later failure

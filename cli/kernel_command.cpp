@@ -86,17 +86,16 @@ std::string value_of(const std::vector<std::string>& values, std::size_t kernel,
     if (values.size() != kernels)
         throw UsageError(fmt::format("{}: {} values for {} kernel{}", option, values.size(),
                                      kernels, kernels == 1 ? "" : "s"),
-                         fmt::format("give it once for all kernels or once for each, in their "
-                                     "order; several launches of one kernel are a list: {} {}",
-                                     option, shown(joined(values, ","))));
+                         kernels > 1 ? "give one value for all kernels or one for each, in their "
+                                       "order; launches are swept kernel by kernel"
+                                     : fmt::format("several launches of it are a list: {} {}",
+                                                   option, shown(joined(values, ","))));
     return values[kernel];
 }
 
-// A list of one value for each kernel is no sweep.
+// A list for several kernels has one value for each: it is no sweep.
 std::vector<std::string> each_its_own(const std::vector<std::string>& values, std::size_t kernels) {
-    if (kernels < 2 || values.size() != 1) return values;
-    std::vector<std::string> each = list_items(values.front());
-    return each.size() == kernels ? each : values;
+    return kernels < 2 || values.size() != 1 ? values : list_items(values.front());
 }
 
 std::vector<LaunchedKernel> launched_kernels(const KernelCommand& command, KernelFiles& files,
@@ -255,7 +254,8 @@ class KernelRun {
             for (const std::string& one : values) words.insert(words.end(), {option, one});
         };
         for (const char* key : {"line", "op", "array"})
-            if (const Value* value = find_value(line.parameters, key))
+            if (const Value* value = find_value(line.parameters, key);
+                value && !text_of(*value).empty())
                 add(fmt::format("--{}", key).c_str(), {text_of(*value)});
         if (typed.code.type != PastedCode().type) add("--type", {typed.code.type});
         for (const std::string& one : typed.code.arguments)  // of a template
@@ -281,6 +281,16 @@ class KernelRun {
             one.like = is_drawn && line != result.points.end() ? words_to_draw(choice, *line)
                                                                : std::string();
         }
+        const ComputeCapability own = machine.rules->cc;
+        if (std::cmp_greater(kernel.architecture, std::max(75, own.major * 10 + own.minor)))
+            result.warnings.push_back(
+                {"W-TARGET",
+                 {},
+                 fmt::format(
+                     "the PTX is for sm_{}, and {} ({}) would not load it: nvcc -arch=sm_{} "
+                     "makes what it loads",
+                     kernel.architecture, machine.name, text_of(own),
+                     std::max(75, own.major * 10 + own.minor))});
         if (!is_one_) result = as_one_point(std::move(result), choice.swept);
         costliest_[result.points.front().name] = costliest;
         progress_.launch([&] {
@@ -354,6 +364,8 @@ ExitCode run_within(LimitsHeld& limits, KernelCommand command, const Invocation&
 }
 
 ExitCode run_kernel_command(KernelCommand& command, const Invocation& invocation) {
+    if (command.kernel.code.text.empty() && invocation.has_typed("--type"))
+        throw UsageError("--type: types are written in the kernel", "it is for --code alone");
     command.kernel.take_launches(command.grids, command.blocks);
     ExitCode code = ExitCode::done;
     const WorkLimits limits =

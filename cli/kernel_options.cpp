@@ -22,6 +22,9 @@ namespace coalprof {
 namespace {
 
 CudaSource cuda_source(const KernelOptions& options, std::string_view bytes, std::uint32_t cc) {
+    for (const std::string& folder : options.includes)
+        if (std::error_code error; !std::filesystem::is_directory(folder, error))
+            throw UsageError(fmt::format("-I {}: there is no such folder", shown(folder)));
     CudaSource source{.file = options.file,
                       .bytes = bytes,
                       .includes = options.includes,
@@ -29,6 +32,11 @@ CudaSource cuda_source(const KernelOptions& options, std::string_view bytes, std
                       .nvcc_args = {},
                       .architecture = cc,
                       .pasted = options.code};
+    for (const std::string& one : options.nvcc_args)
+        if (one.find(" -") != one.npos)
+            throw UsageError(
+                fmt::format("--nvcc-args {}: commas stand between options, no blanks", shown(one)),
+                "for example --nvcc-args -O3,-std=c++17");
     for (const std::string& one : options.nvcc_args)
         for (const std::string& word : split_list(one, "--nvcc-args"))
             source.nvcc_args.push_back(word);
@@ -168,6 +176,11 @@ std::vector<std::string> KernelFile::names_of(const PtxModule& module,
 std::string KernelFile::hint_for(const std::string& name) const {
     if (!name.empty() && name.find_first_not_of("0123456789x") == name.npos)
         return "dimensions are one word: --grid 128x128 --block 32x8";
+    if (const auto units = list_items("B,KiB,MiB,GiB,TiB,kB,MB,GB,TB");
+        std::ranges::find(units, name) != units.end())
+        return fmt::format("a size is one word: 4{}", name);
+    if (std::filesystem::is_regular_file(name))
+        return fmt::format("one file at a time: coalprof kernel {}", shown(name));
     if (name.find('=') != name.npos)
         return fmt::format("each argument has its own option: --arg {}", printable(name));
     const std::vector<std::string> parts = list_items(name);
@@ -224,9 +237,9 @@ KernelFile::Kernel KernelFile::kernel(const std::string& name) const {
             fmt::format("{}: it holds several kernels{}: {}", shown(options_.file),
                         name.empty() ? "" : fmt::format(" that '{}' names", shown(name)),
                         list_of_names(several)),
-            fmt::format("name one; or compare them by time: coalprof kernel {}{} --grid ...",
+            fmt::format("name one, or compare them by time: coalprof kernel {}{} --grid ...",
                         shown(options_.file), names_to_compare(several)));
-    Kernel all{make_code(*module, *kernel), names_of(*module, *kernel)};
+    Kernel all{make_code(*module, *kernel), names_of(*module, *kernel), module->architecture};
     merge_shared_accesses(all.code);
     for (PtxSite& site : all.code.sites)
         site.array = array_in_source(site.array, all.parameter_names);

@@ -47,6 +47,7 @@ class KernelFile {
     struct Kernel {
         Code code;
         std::vector<std::string> parameter_names;  // of the source, where it is there
+        std::uint32_t architecture = 0;            // of its PTX: 90
     };
     // Finds a kernel by its mangled or demangled name, the name alone, or a regular expression;
     // without a name, the only one. Throws UsageError where none or several fit.

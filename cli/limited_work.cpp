@@ -55,10 +55,16 @@ void LimitOptions::add_to(CLI::App& command) {
 }
 
 WorkLimits LimitOptions::limits(double usual_seconds) const {
+    const std::uint64_t bytes = memory == "0" ? 0 : parse_size_bytes(memory, "--memory-limit");
+    constexpr std::uint64_t least_bytes = 1 << 20;
+    if (bytes != 0 && bytes < least_bytes)
+        throw UsageError(fmt::format("--memory-limit {}: {} bytes are too few for any work",
+                                     shown(memory), bytes),
+                         "with a unit: --memory-limit 1GiB");
     return {.seconds = seconds.empty()
                            ? usual_seconds
                            : static_cast<double>(parse_integer(seconds, "--time-limit")),
-            .bytes = memory == "0" ? 0 : parse_size_bytes(memory, "--memory-limit")};
+            .bytes = bytes};
 }
 
 std::string progress_of_work(double seconds) {

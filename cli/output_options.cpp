@@ -290,6 +290,9 @@ std::vector<OutputTarget> OutputOptions::targets() const {
                                      chosen, shown(format)),
                          fmt::format("send the other to a file: --output FILE.{}", chosen));
     refuse_gate_format(chosen);
+    for (const std::string& folder : source_folders)
+        if (std::error_code error; !std::filesystem::is_directory(folder, error))
+            throw UsageError(fmt::format("--source {}: there is no such folder", shown(folder)));
     const Format* named = chosen.empty() ? nullptr : &find_format(chosen);
     const TableStyle on_screen = look.style();
     std::vector<OutputTarget> targets;

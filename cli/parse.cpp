@@ -10,7 +10,7 @@
 #include "cli/build_text.h"
 #include "cli/print.h"
 #include "cli/settings.h"
-#include "core/pattern/catalog.h"
+#include "core/sweep/patterns.h"
 #include "core/runtime/parallel.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
@@ -27,20 +27,44 @@ bool has_option(const CLI::App& command, const std::string& name) {
     return command.get_option_no_throw(name) != nullptr;
 }
 
-// Options of a new run, with the way to get them from a saved result.
-struct OfSavedResult {
-    std::string_view option;
-    std::string_view command;
+// What somebody wants who gives an option of other commands. `commands`, `options`: words between
+// blanks; PATTERN stands for all of them.
+struct Way {
+    std::string_view commands;
+    std::string_view options;
+    std::string_view way;  // {}: the option
 };
-constexpr std::array of_saved_results{
-    OfSavedResult{"--budget", "check"},   OfSavedResult{"--budget-file", "check"},
-    OfSavedResult{"--columns", "report"}, OfSavedResult{"--sort", "report"},
-    OfSavedResult{"--best", "report"},
+constexpr std::array ways{
+    Way{" kernel ", " --size -s ",
+        "its launch has --grid and --block, its arrays --arg x=f32[1048576]"},
+    Way{" kernel ", " --per-thread ",
+        "how many elements a thread has is written in the kernel; --grid counts its blocks"},
+    Way{" kernel ", " --op ", "operations are written in the kernel"},
+    Way{" kernel ", " --dlcm --dscm --path ",
+        "how memory is accessed is written in the kernel: __ldcg(), __stcs()"},
+    Way{" kernel ", " --range -r --var --at ", "an argument and its values: --arg n=1024..4096*2"},
+    Way{" kernel ", " --line --array --warp ",
+        "a line is drawn by coalprof explain kernel FILE NAME --line N --array A"},
+    Way{" kernel ", " --device --backend --counters --repeat ",
+        "a GPU is measured by coalprof run -- PROGRAM"},
+    Way{" run ", " --grid --block --arg --shared --size -s --type -t --op --range -r ",
+        "the program decides that; launches of your choice: coalprof kernel PROGRAM --grid ..."},
+    Way{" run ", " --machine -m ",
+        "the GPU here is measured; others are predicted by coalprof kernel PROGRAM {} ..."},
+    Way{" report check compare merge ", " --machine -m ",
+        "a saved result is of its machine; predict again with {}"},
+    Way{" run merge report check ", " --columns --sort --best ",
+        "of a saved result (-o FILE.json): coalprof report FILE.json {} ..."},
+    Way{" run merge report compare ", " --budget --budget-file ",
+        "of a saved result (-o FILE.json): coalprof check FILE.json {} ..."},
+    Way{" PATTERN formula warps ", " --arg --line --list --launch --shared -I -D --nvcc-args ",
+        "that is of a kernel: coalprof kernel FILE.cu {} ...; a formula's parameter: --var k=3"},
+    Way{" PATTERN ", " --array ",
+        "arrays with names are a formula's: coalprof formula 'x[i]' --array x=f32[1048576]"},
 };
 
-bool makes_or_reads_results(const CLI::App& command) {
-    constexpr std::array<std::string_view, 4> names{"run", "merge", "report", "check"};
-    return std::ranges::find(names, command.get_name()) != names.end();
+bool names_word(std::string_view words, std::string_view word) {
+    return words.find(fmt::format(" {} ", word)) != words.npos;
 }
 
 // "256 MiB" arrives as two words.
@@ -74,13 +98,10 @@ std::string hint_for_option(const CLI::App& command, std::string_view option) {
     for (const char* word : {"--grid", "--block"})
         if (option == std::string("-") + word[2] && has_option(command, word))
             return fmt::format("write {}", word);
-    if (option == "--per-thread" && command.get_name() == "kernel")
-        return "how many elements a thread has is written in the kernel; --grid counts its blocks";
-    if (!makes_or_reads_results(command)) return {};
-    for (const OfSavedResult& known : of_saved_results)
-        if (option == known.option)
-            return fmt::format("of a saved result (-o FILE.json): coalprof {} FILE.json {} ...",
-                               known.command, known.option);
+    const std::string name = known_pattern(command.get_name()) ? "PATTERN" : command.get_name();
+    for (const Way& known : ways)
+        if (names_word(known.commands, name) && names_word(known.options, option))
+            return fmt::format(fmt::runtime(known.way), option);
     return {};
 }
 
@@ -94,6 +115,9 @@ std::string hint_for_argument(const CLI::App& command, const std::string& typed)
         return "one pattern at a time; side by side go formulas: coalprof formula 'a[i*3]' "
                "'a[i]', or saved results: coalprof compare A.json B.json --across pattern";
     if (const std::string unit = hint_for_unit(command, typed); !unit.empty()) return unit;
+    if (command.get_name() == "check") return "one result at a time, with all of its budgets";
+    if (command.get_name() == "patterns" && known_pattern(typed))
+        return fmt::format("its options: coalprof help {}", typed);
     if (command.get_name() == "help")
         return fmt::format("one command at a time: coalprof help {}",
                            shell_word(command.get_option("COMMAND")->results().front()));
@@ -198,11 +222,11 @@ std::string commands_with(const CLI::App& app, const std::string& option) {
     const std::string where = name_of_command(app, command);
     const std::string option = typed.substr(0, typed.find('='));
     const std::string elsewhere = commands_with(app, option);
+    const std::string known = hint_for_option(command, option);
     if (!elsewhere.empty() && !namesake(option, {"--range", "--at", "--var"}))
         throw UsageError(
             fmt::format("`{}` has no option {}, which belongs to {}", where, option, elsewhere),
-            fmt::format("`{} --help` lists its options", where));
-    const std::string known = hint_for_option(command, option);
+            known.empty() ? fmt::format("`{} --help` lists its options", where) : known);
     const std::string meant =
         known.empty() ? nearest_sentence(option, option_names(command)) : std::string();
     const std::string argument = missing_argument(command);

@@ -46,8 +46,8 @@ ExitCode run_pattern(const PatternInfo& pattern, const PatternCommand& command,
             };
         return std::make_unique<SweepPoints>(std::move(concrete));
     };
-    return run_sweep_job({points, describe_sweep(sweep)}, command.machine, command.output,
-                         invocation);
+    return run_sweep_job({points, describe_sweep(sweep), command.sweep}, command.machine,
+                         command.output, invocation);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "core/text/byte_source.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
+#include "core/text/file_kind.h"
 
 #ifdef COALPROF_HAS_CUDA
 #include "cupti/attach/cubins.h"
@@ -49,10 +50,14 @@ std::vector<std::string> texts_in_binary(std::string_view bytes, const CudaSourc
         if (const auto* text = std::get_if<std::string>(&found)) texts.push_back(*text);
     }
     if (!texts.empty()) return texts;
-    if (!has_code)
-        throw UsageError(fmt::format("{}: it is no CUDA program: it holds no code for a GPU",
-                                     shown(source.file)),
-                         "CUDA source, PTX and what nvcc links are taken");
+    if (!has_code) {
+        const std::string way = way_of_file(bytes.substr(0, bytes_to_know_a_file), source.file);
+        const bool is_program = bytes.starts_with("\177ELF");
+        throw UsageError(
+            fmt::format("{}: it is no CUDA program: it holds no code for a GPU",
+                        shown(source.file)),
+            is_program || way.empty() ? "CUDA source, PTX and what nvcc links are taken" : way);
+    }
     throw UsageError(
         fmt::format("{}: it holds no PTX for compute capability {}.{} or older", shown(source.file),
                     source.architecture / 10, source.architecture % 10),
@@ -101,11 +106,14 @@ PtxTexts ptx_texts_of(const CudaSource& source) {
         all.texts.assign(all.made.begin(), all.made.end());
         return all;
     }
-    if (source.pasted.text.empty() && bytes.find("__global__") == bytes.npos)
+    if (source.pasted.text.empty() && bytes.find("__global__") == bytes.npos) {
+        const std::string_view beginning = bytes.substr(0, bytes_to_know_a_file);
+        const std::string way = way_of_file(beginning, source.file);
         throw UsageError(
-            fmt::format("{}: it is neither PTX nor CUDA source with a __global__ function",
-                        shown(source.file)),
-            hint_for_source(source.file));
+            fmt::format("{}: it is neither PTX nor CUDA source with a __global__ function, but {}",
+                        shown(source.file), kind_of_file(beginning)),
+            way.empty() ? hint_for_source(source.file) : way);
+    }
     CompiledCuda compiled = compile_cuda(source);
     all.made.push_back(std::move(compiled.ptx));
     all.names = std::move(compiled.names);

@@ -449,7 +449,7 @@ ExitCode run_run_command(RunCommand& command, Invocation& invocation) {
     if (runs.traces.first.empty() && take_inventory().driver_version == 0)
         throw Error(
             fmt::format("there is no NVIDIA driver here, so nothing of {} could be counted. "
-                        "`coalprof kernel {}` predicts its kernels without a GPU",
+                        "`coalprof kernel {}` predicts kernels that it holds",
                         shown(command.program.front()), shown(shell_word(command.program.front()))),
             ExitCode::environment);
     runs.kernels = summarize(runs.traces.first);

@@ -11,9 +11,9 @@
 #include "cli/parse.h"
 #include "cli/print.h"
 #include "core/machine/machine.h"
-#include "core/pattern/catalog.h"
 #include "core/pattern/launch_options.h"
 #include "core/result/counter.h"
+#include "core/sweep/patterns.h"
 #include "core/text/describe.h"
 #include "core/text/name_list.h"
 

@@ -5,9 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
-#include <filesystem>
 
 #include "cli/saved_result.h"
 #include "cli/wiring.h"
@@ -36,30 +34,15 @@ std::vector<std::string> journaled(const std::vector<OutputTarget>& targets) {
     return paths;
 }
 
-bool is_watched() { return ::isatty(STDOUT_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1; }
-
-// True if this or another run of the user made a remark in the last 24 hours; records that it is
-// made now. False without a folder to record that in.
-bool was_said_today(const char* remark) {
-    namespace fs = std::filesystem;
-    const char* cache = std::getenv("XDG_CACHE_HOME");
-    const char* home = std::getenv("HOME");
-    if (!(cache && *cache == '/') && !(home && *home == '/')) return false;
-    const fs::path folder =
-        (cache && *cache == '/' ? fs::path(cache) : fs::path(home) / ".cache") / "coalprof";
-    std::error_code error;
-    const auto said = fs::last_write_time(folder / remark, error);
-    if (!error && fs::file_time_type::clock::now() - said < std::chrono::hours(24)) return true;
-    fs::create_directories(folder / remark, error);  // the folder is only a time stamp
-    fs::last_write_time(folder / remark, fs::file_time_type::clock::now(), error);
-    return false;
-}
-
 // The GPU of this run; without a launcher the model alone answers.
 DeviceAccess device_for(const MachineOptions& machine, const OutputOptions& output,
-                        const PlannedPoint& first) {
+                        const Invocation& invocation, const PlannedPoint& first) {
     const auto backend = machine.chosen_backend();
     const int index = machine.device_index();  // an invalid one is always refused
+    for (const char* option : {"--device", "--repeat"})
+        if (backend == MachineOptions::Backend::model && invocation.has_typed(option))
+            throw UsageError(fmt::format("{} and --backend model: nothing is measured", option),
+                             "leave one of them out");
     const bool demanded = backend == MachineOptions::Backend::device;
     // A machine that is named is to be predicted; measuring another one would say nothing about it.
     if (backend == MachineOptions::Backend::model || (!machine.machine.empty() && !demanded))
@@ -74,8 +57,8 @@ DeviceAccess device_for(const MachineOptions& machine, const OutputOptions& outp
     if (demanded)
         throw Error(fmt::format("--backend device: {}; `coalprof doctor` says what is there",
                                 access.no_gpu));
-    // The result says that it is predicted; a person at a terminal gets the reason, once a day.
-    if (output.verbose || (is_watched() && !was_said_today("no-gpu")))
+    // The result says that it is predicted.
+    if (output.verbose || invocation.has_typed("--device"))
         output.note(fmt::format("{}; the model answers alone", access.no_gpu));
     return access;
 }
@@ -186,6 +169,15 @@ Keeping RunSinks::keeping() {
             [this](const Point& point, bool is_replayed) { journal_->keep(point, is_replayed); }};
 }
 
+// A result that another sweep has finished is not what --resume goes on with.
+void RunSinks::require_own_results(const ResultHead& head) const {
+    for (const std::string& path : journaled_)
+        if (const std::string why = why_of_another(path, head); !why.empty())
+            throw UsageError(
+                fmt::format("--resume: {} does not fit: {}", shown(path), why),
+                "name another --output; or leave --resume out: then that file is replaced");
+}
+
 // The journal that this run continues; empty: it begins with its first point.
 std::string RunSinks::earlier_journal(const ResultHead& head) {
     std::vector<std::string> journals;
@@ -197,6 +189,7 @@ std::string RunSinks::earlier_journal(const ResultHead& head) {
                                      shown(kept.others.front().path), kept.others.front().why),
                          "name another --output; or leave --resume out: then the run begins anew, "
                          "and that file stays");
+    if (resumes_ && kept.own.empty()) require_own_results(head);
     for (const auto& other : kept.others)
         note_(fmt::format("{} stays as it is: {}", shown(other.path), other.why));
     journal_->supersede(kept.own);
@@ -229,6 +222,7 @@ ExitCode run_sweep_job(const SweepJob& job, const MachineOptions& machine_option
     machine_options.require_patience(warps_walked(*points));
     const auto [accesses, first] = checked(*points);
     checking.stop();
+    job.typed.require_effects(accesses, job.description.pattern, invocation);
     ResultHead head = head_of(invocation.argv);
     head.sweep = job.description;
     head.columns = counters_listed(machine_options.counters);
@@ -237,8 +231,9 @@ ExitCode run_sweep_job(const SweepJob& job, const MachineOptions& machine_option
     // Unreadable counters are reported below, before anything is launched.
     RunSinks sinks(targets, machine_options, output_options, "W-NO-COUNTERS");
 
-    const DeviceAccess device =
-        stop_signal() == 0 ? device_for(machine_options, output_options, first) : DeviceAccess{};
+    const DeviceAccess device = stop_signal() == 0
+                                    ? device_for(machine_options, output_options, invocation, first)
+                                    : DeviceAccess{};
     ModelBackend model(machine_options.cache_state());
     std::optional<DeviceBackend> measuring;
     std::vector<Machine> predicted = named;

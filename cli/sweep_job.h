@@ -27,6 +27,7 @@ struct SweepJob {
                                                KernelLauncher* launcher)>
         points;
     SweepFacts description;  // the head's sweep
+    const SweepOptions& typed;
 };
 
 ExitCode run_sweep_job(const SweepJob& job, const MachineOptions& machine_options,
@@ -53,6 +54,7 @@ class RunSinks {
 
  private:
     std::string earlier_journal(const ResultHead& head);
+    void require_own_results(const ResultHead& head) const;
 
     std::function<void(std::string_view)> note_;
     std::optional<Outputs> outputs_;

@@ -10,7 +10,8 @@
 #include <vector>
 
 #include "cli/gate_options.h"
-#include "core/pattern/catalog.h"
+#include "cli/invocation.h"
+#include "core/sweep/patterns.h"
 #include "core/sweep/shard.h"
 #include "core/sweep/sweep.h"
 
@@ -40,6 +41,9 @@ struct SweepOptions {
     Sweep settings(std::uint64_t default_size_bytes = usual_size_bytes) const;
     // The same with the pattern and its values; machines are left out. Throws UsageError.
     Sweep sweep_of(const PatternInfo& pattern) const;
+    // Throws UsageError for an option that changes nothing about these accesses, or the pattern.
+    void require_effects(AccessSet accesses, std::string_view pattern,
+                         const Invocation& invocation) const;
 
  private:
     void add_to(CLI::App& command, const LaunchOption& option, std::string help,

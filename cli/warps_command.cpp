@@ -32,18 +32,6 @@ struct WarpsCommand {
     OutputOptions output;
 };
 
-// The meaning of the numbers of a .npy file. Throws UsageError.
-NpyWarps npy_warps(const WarpsCommand& command) {
-    NpyWarps npy;
-    if (!command.op.empty()) npy.op = read_warp_op(command.op, "--op");
-    if (command.type.empty()) return npy;
-    npy.type = find_element_type(command.type);
-    if (!npy.type)
-        throw UsageError(fmt::format("--type: unknown type '{}'", shown(command.type)),
-                         hint_for_element_type(command.type));
-    return npy;
-}
-
 // The columns of a csv are in its first line: those that any later line of the file can have. None
 // where no output is one, or the user chose.
 std::vector<Counter> csv_columns(const WarpsCommand& command, const Machine& machine,
@@ -51,7 +39,7 @@ std::vector<Counter> csv_columns(const WarpsCommand& command, const Machine& mac
     if (!has_csv(targets)) return {};
     SeenCounters seen;
     const Predictor predictor(machine);
-    for (const WarpOp& op : ops_in_warps_file(command.file, npy_warps(command))) {
+    for (const WarpOp& op : ops_in_warps_file(command.file, npy_warps(command.op, command.type))) {
         WarpAccess access;
         access.kind = op.kind;
         access.space = op.space;
@@ -69,7 +57,7 @@ std::vector<Counter> csv_columns(const WarpsCommand& command, const Machine& mac
 // The columns of a histogram's totals: how many requests, and the cost of each.
 std::vector<Counter> columns_of_totals(const WarpsCommand& command) {
     std::vector<Counter> columns;
-    for (const WarpOp& op : ops_in_warps_file(command.file, npy_warps(command))) {
+    for (const WarpOp& op : ops_in_warps_file(command.file, npy_warps(command.op, command.type))) {
         if (op.space == Space::global) {
             for (const AccessField field :
                  {AccessField::requests, AccessField::sectors, AccessField::sectors_per_request,
@@ -130,7 +118,7 @@ ExitCode run_warps_command(const WarpsCommand& command, const Invocation& invoca
     if (head.columns.empty() && head.table_columns.empty())
         head.table_columns =
             csv_columns(command, machines.front(), targets, device.launcher != nullptr);
-    WarpsSource source(command.file, machines.front(), npy_warps(command));
+    WarpsSource source(command.file, machines.front(), npy_warps(command.op, command.type));
     const std::unique_ptr<Backend> backend = backend_for(command.machine, device);
     if (!command.totals)
         return sinks.judged(run_points(source, *backend, head, sinks.sink(), sinks.keeping()));

@@ -33,6 +33,17 @@ std::string_view boolean(bool value) { return value ? "true" : "false"; }
 
 std::string memory_name(Space space) { return fmt::format("Memory::{}", name_of(space)); }
 
+// The functor of a formula that is text; nothing for tiles, which kernels/source has.
+std::string functor_source(const Formula& formula, const std::string& type_name) {
+    const auto* custom = std::get_if<std::shared_ptr<const CustomFormula>>(&formula);
+    return custom ? (*custom)->functor(type_name).source + "\n" : std::string();
+}
+
+std::string type_name(const Formula& formula, const std::string& of_text) {
+    const std::string_view name = type_name(formula);
+    return name.empty() ? of_text : std::string(name);
+}
+
 // The source of one program: its instructions as a function of one thread's elements, and kernels
 // around it.
 class ProgramText {
@@ -53,21 +64,20 @@ class ProgramText {
 
     // Fills the arrays, does the accesses of the measured kernel, and looks.
     std::string near_check() const {
-        return unit(
-            "near_check.cuh",
-            kernel(near_check_kernel,
-                   custom_formulas() +
-                       each_checked_array([this](std::uint32_t k) { return near_array(k); }) +
-                       fmt::format("    meet();\n    work({});\n    meet();\n"
-                                   "    Word seen[1] = {{}};\n",
-                                   arguments("first")) +
-                       each_store("compare_stored", "seen[0], ") + "    meet();\n" +
-                       each_store("restore_stored", "") + "    meet();\n" +
-                       each_checked_array([this](std::uint32_t k) {
-                           return fmt::format("    compare_filled<{}, {}>(seen[0], array{});\n",
-                                              memory_of(k), width_of(k), k);
-                       }) +
-                       "    report(seen, ~Word{0}, first, launch);\n"));
+        return unit("near_check.cuh",
+                    kernel(near_check_kernel,
+                           each_checked_array([this](std::uint32_t k) { return near_array(k); }) +
+                               fmt::format("    meet();\n    work({});\n    meet();\n"
+                                           "    Word seen[1] = {{}};\n",
+                                           arguments("first")) +
+                               each_store("compare_stored", "seen[0], ") + "    meet();\n" +
+                               each_store("restore_stored", "") + "    meet();\n" +
+                               each_checked_array([this](std::uint32_t k) {
+                                   return fmt::format(
+                                       "    compare_filled<{}, {}>(seen[0], array{});\n",
+                                       memory_of(k), width_of(k), k);
+                               }) +
+                               "    report(seen, ~Word{0}, first, launch);\n"));
     }
 
  private:
@@ -106,15 +116,6 @@ class ProgramText {
             [&](std::uint32_t k) { return is_checked_near(k) ? text(k) : std::string(); });
     }
 
-    // Formulas that are source text, for code outside of run().
-    std::string custom_formulas() const {
-        std::string text;
-        for (std::size_t k = 0; k < shape_.instructions.size(); ++k)
-            if (owns_lanes(k) && shape_.instructions[k].is_custom)
-                text += fmt::format("    const Formula{0} formula{0}{{}};\n", k);
-        return text;
-    }
-
     std::string unit(std::string_view header, const std::string& kernel) const {
         return fmt::format(
             "#include \"kernels/source/{}\"\n{}\n"
@@ -146,9 +147,8 @@ class ProgramText {
         std::string text;
         for (std::size_t k = 0; k < shape_.instructions.size(); ++k) {
             if (!owns_lanes(k) || !shape_.instructions[k].is_custom) continue;
-            const auto& formula =
-                std::get<std::shared_ptr<const CustomFormula>>(program_.instructions[k].formula);
-            text += fmt::format("\n{}\n", formula->cuda_source(fmt::format("Formula{}", k)));
+            text += fmt::format("\n{}\n", functor_source(program_.instructions[k].formula,
+                                                         fmt::format("Formula{}", k)));
         }
         return text;
     }
@@ -216,8 +216,9 @@ class ProgramText {
     template <typename Visit>
     void each_parameter(bool with_bases, Visit visit) const {
         for (std::size_t k = 0; k < shape_.instructions.size(); ++k)
-            if (owns_lanes(k) && !shape_.instructions[k].is_custom)
-                visit(type_name(program_.instructions[k].formula), fmt::format("formula{}", k));
+            if (owns_lanes(k))
+                visit(type_name(program_.instructions[k].formula, fmt::format("Formula{}", k)),
+                      fmt::format("formula{}", k));
         for (std::size_t k = 0; k < shape_.instructions.size(); ++k)
             visit("Operand", fmt::format("operand{}", k));
         for (std::uint32_t k = 0; with_bases && k < program_.arrays.size(); ++k)
@@ -293,7 +294,6 @@ class ProgramText {
         const Instruction& instruction = program_.instructions[k];
         body_ += '\n';
         if (owns_lanes(k)) {
-            if (one.is_custom) line("const Formula{0} formula{0}{{}};", k);
             if (one.tile_side != 0)
                 line(
                     "const auto lanes{0} = place_in_tile<{1}, {2}, block, per_thread>(formula{0});",
@@ -303,9 +303,10 @@ class ProgramText {
                     "const auto lanes{0} = place<{1}, {2}, ends, step, per_thread>(formula{0}, "
                     "first, launch.threads);",
                     k, name_of(one.idle), boolean(one.is_narrow));
-            // Lanes diverge where a formula chooses; where warps may be idle, place() makes them
-            // converge.
-            if (one.is_custom && one.idle == Idle::none) line("__syncwarp();");
+            // Lanes diverge where a formula chooses, or has no element for some; where warps may be
+            // idle, place() makes them converge.
+            if (one.idle == Idle::lanes || (one.has_choices && one.idle == Idle::none))
+                line("__syncwarp();");
         }
         write_address(k);
         if (instruction.after_barrier) line("meet();");
@@ -372,7 +373,7 @@ class ProgramText {
                 k, width, *one.table, shape_.instructions[*one.table].lanes, one.lanes);
         else
             line("const auto address{0} = locate<{1}, {2}>({3}, lanes{4}, launch);", k, width,
-                 boolean(one.may_meet && shape_.per_thread > 1),
+                 boolean(shape_.per_thread > 1),
                  is_near(instruction.array) ? fmt::format("near{}", instruction.array)
                                             : fmt::format("operand{}.base", k),
                  one.lanes);
@@ -415,19 +416,16 @@ std::string array_unit(std::string_view kernel) {
 // One kernel over the logical indices of instruction `k`.
 std::string check_kernel(const Program& program, std::size_t k, std::string_view name,
                          std::string_view parameters, std::string_view action) {
-    const std::string_view type = type_name(program.instructions[k].formula);
-    const std::string formula_parameter =
-        type.empty() ? "" : fmt::format("const {} formula, ", type);
     return fmt::format(
         "extern \"C\" __global__ void __launch_bounds__(256)\n"
-        "coalprof_{}_{}({}const Operand operand, {}) {{\n{}"
+        "coalprof_{}_{}(const {} formula, const Operand operand, {}) {{\n"
         "    const Index i = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x;\n"
         "    if (i >= threads) return;\n"
         "    const Index element = formula(i);\n"
         "    if (element != idle_lane) {}\n"
         "}}\n\n",
-        name, k, formula_parameter, parameters,
-        type.empty() ? fmt::format("    const Formula{} formula{{}};\n", k) : "", action);
+        name, k, type_name(program.instructions[k].formula, fmt::format("Formula{}", k)),
+        parameters, action);
 }
 
 std::string undo_kernel(const Program& program, const InstructionShape& one, std::size_t k) {
@@ -468,18 +466,17 @@ std::string compose_check(const Plan& plan, const ProgramShape& shape) {
         const Instruction& instruction = plan.program.instructions[k];
         if (instruction.kind == AccessKind::load || instruction.space != Space::global) continue;
         const InstructionShape& one = shape.instructions[k];
-        if (one.is_custom)
-            text += std::get<std::shared_ptr<const CustomFormula>>(instruction.formula)
-                        ->cuda_source(fmt::format("Formula{}", k)) +
-                    "\n";
+        text += functor_source(instruction.formula, fmt::format("Formula{}", k));
         if (instruction.kind == AccessKind::store) {
             const std::uint32_t width = instruction.width_bytes;
             const auto& origin = plan.program.arrays[instruction.array].origin;
+            const std::string from = fmt::format("Origin{}", k);
+            if (origin) text += functor_source(origin->formula, from);
             text += check_kernel(
                 plan.program, k, "check",
                 fmt::format("{}const Index threads, Index* const first_wrong",
                             origin ? fmt::format("const {} origin, const Operand source, ",
-                                                 type_name(origin->formula))
+                                                 type_name(origin->formula, from))
                                    : ""),
                 origin ? fmt::format("compare_with_origin<{}>(operand, element, source, "
                                      "origin(element), first_wrong);",

@@ -6,10 +6,12 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/pattern/formulas.h"
 #include "kernels/compiler.h"
 #include "kernels/gpu.h"
 
@@ -86,6 +88,8 @@ class KernelParameters {
         static_assert(alignof(Value) <= alignof(std::uint64_t));
         add_bytes(&value, sizeof(Value));
     }
+    // One parameter: a structure of these numbers alone.
+    void add_words(std::span<const Index> words) { add_bytes(words.data(), words.size_bytes()); }
     // Replaces the last value added, which must have the same type.
     template <typename Value>
     void replace_last(const Value& value) {

@@ -15,10 +15,8 @@ namespace {
 
 // Arrays up to this size in all are copied back and compared with the host reference, while the GPU
 // goes on; larger ones would take longer than measuring them (4 MiB: 6 ms on four cores beside an
-// H100), and are compared on the GPU, by separate kernels. Those of a formula are compiled for it
-// alone, which takes as long as 16 MiB.
+// H100), and are compared on the GPU, by separate kernels, which are compiled once for a sweep.
 constexpr std::uint64_t host_reference_bytes = 1ull << 20;
-constexpr std::uint64_t host_reference_bytes_of_formulas = 16ull << 20;
 // float counts exactly to 2^24; this leaves room for the start value.
 constexpr std::uint64_t max_float_count = 1ull << 23;
 
@@ -52,18 +50,12 @@ std::uint64_t global_bytes(const Program& program, std::size_t array) {
     return is_global ? program.arrays[array].bytes() : 0;
 }
 
-bool is_custom(const Formula& formula) {
-    return std::holds_alternative<std::shared_ptr<const CustomFormula>>(formula);
-}
-
 bool is_changing(const Instruction& one) { return one.kind != AccessKind::load; }
 
 bool is_checked_on_host(const Program& program) {
     std::uint64_t bytes = 0;
     for (std::size_t k = 0; k < program.arrays.size(); ++k) bytes += global_bytes(program, k);
-    const bool is_formula = std::ranges::any_of(
-        program.instructions, [](const Instruction& one) { return is_custom(one.formula); });
-    return bytes <= (is_formula ? host_reference_bytes_of_formulas : host_reference_bytes);
+    return bytes <= host_reference_bytes;
 }
 
 // A grid of 256 threads a block over `count` indices.
@@ -72,8 +64,10 @@ LaunchSize size_over(std::uint64_t count) { return {.grid = (count + 255) / 256,
 void add_formula(KernelParameters& parameters, const Formula& formula) {
     std::visit(
         [&](const auto& value) {
-            if constexpr (!std::is_same_v<std::decay_t<decltype(value)>,
-                                          std::shared_ptr<const CustomFormula>>)
+            if constexpr (std::is_same_v<std::decay_t<decltype(value)>,
+                                         std::shared_ptr<const CustomFormula>>)
+                parameters.add_words(value->functor("F").numbers);
+            else
                 parameters.add(value);
         },
         formula);
@@ -182,7 +176,7 @@ Operand PlanLaunch::operand_of(std::size_t array) const {
         if (!shape_.instructions[k].is_table || plan_.program.instructions[k].array != array)
             continue;
         operand.rows_base = placement_.base_addresses[listed_array(plan_.program, shape_, k)];
-        operand.row_bytes = row_bytes_of(plan_.program, shape_, k);
+        operand.row_bytes = plan_.program.arrays[array].rows_of->row_bytes;
         break;
     }
     return operand;
@@ -376,7 +370,7 @@ void PlanLaunch::run_checks(std::string_view name, AccessKind kind) {
         if (kind != AccessKind::store && !shape_.instructions[k].counts) continue;
         const Index first_wrong = cleared_findings();
         KernelParameters parameters;
-        if (!is_custom(instruction.formula)) add_formula(parameters, instruction.formula);
+        add_formula(parameters, instruction.formula);
         parameters.add(operand_of(instruction.array));
         const auto& origin = program.arrays[instruction.array].origin;
         if (origin && name == "check") {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <type_traits>
+#include <numeric>
 
 #include "core/pattern/memory_settings.h"
 
@@ -27,30 +27,14 @@ constexpr std::uint64_t shared_alignment_bytes = 128;
     throw PointError("cannot make a kernel for this point: " + why, ExitCode::partial);
 }
 
-// Formulas that multiply or divide by their numbers. Scatter mixes 64 bits, Permute packs them.
-template <typename Type>
-constexpr bool can_be_narrow =
-    std::is_same_v<Type, Stride> || std::is_same_v<Type, Groups> || std::is_same_v<Type, Rows> ||
-    std::is_same_v<Type, Columns> || std::is_same_v<Type, LaneGrid> ||
-    std::is_same_v<Type, Tiles> || std::is_same_v<Type, TileCells>;
-
-// True if 32 bits are enough for the indices of the whole grid and the formula's numbers.
+// True if 32 bits are enough for the tiles of the whole grid.
 bool is_narrow(const Formula& formula, const ProgramShape& shape) {
     constexpr std::uint64_t limit = 1ull << 32;
     if (shape.grid * shape.block * shape.per_thread > limit) return false;
-    return std::visit(
-        [](const auto& value) {
-            using Type = std::decay_t<decltype(value)>;
-            if constexpr (can_be_narrow<Type>) {
-                std::array<Index, sizeof(Type) / sizeof(Index)> numbers;
-                std::memcpy(numbers.data(), &value, sizeof(Type));
-                return std::all_of(numbers.begin(), numbers.end(),
-                                   [](Index number) { return number < limit; });
-            } else {
-                return false;
-            }
-        },
-        formula);
+    const auto* tiles = std::get_if<Tiles>(&formula);
+    return std::holds_alternative<TileCells>(formula) ||
+           (tiles &&
+            std::max({tiles->line_tiles, tiles->step, tiles->line_step, tiles->pitch}) < limit);
 }
 
 // The type in which an atomic adds.
@@ -69,8 +53,6 @@ void check_near_instruction(const Program& program, const Instruction& instructi
         refuse("atomics work on global memory and on 4 bytes of shared memory");
     if (instruction.space == Space::constant && instruction.kind == AccessKind::store)
         refuse("a kernel cannot store to constant memory");
-    if (std::holds_alternative<Custom>(instruction.formula) && instruction.space != Space::shared)
-        refuse("formulas of one's own work on global and shared memory only");
     if (instruction.space != Space::shared && array.elements > most_own_elements)
         refuse(
             fmt::format("an array of {} elements; those of constant and local memory have up to {}",
@@ -190,7 +172,7 @@ std::optional<std::size_t> table_before(const Program& program, std::size_t k) {
     for (std::size_t t = k; t-- > 0;) {
         const Instruction& load = program.instructions[t];
         if (is_pointer_load(program, load) &&
-            program.arrays[load.array].rows_of == program.instructions[k].array)
+            program.arrays[load.array].rows_of->array == program.instructions[k].array)
             return t;
     }
     return std::nullopt;
@@ -211,14 +193,29 @@ std::uint32_t side_of_only_tile(const Formula& formula, const ProgramShape& shap
     return is_in_one ? static_cast<std::uint32_t>(side) : 0;
 }
 
-// Rows begin with an active lane at a multiple of 32, and so does each warp of whole-warp blocks.
-Idle idle_of(const Formula& formula, const ProgramShape& shape) {
-    if (!may_idle(formula)) return Idle::none;
-    const auto* rows = std::get_if<Rows>(&formula);
-    if (!rows) return Idle::warps;
-    const bool is_aligned = shape.block % warp_lanes == 0 && rows->row_threads % warp_lanes == 0 &&
-                            rows->row_threads - rows->columns < warp_lanes;
-    return is_aligned ? Idle::lanes : Idle::warps;
+// True if every warp of the launch has an active lane, as far as one period shows.
+bool has_no_idle_warp(const CustomFormula& formula, const Program& program) {
+    constexpr std::uint64_t most_walked = 1 << 16;  // threads
+    const auto period = formula.period();
+    if (!period || program.block % warp_lanes != 0 || program.threads % warp_lanes != 0)
+        return false;
+    const std::uint64_t walked =
+        std::min(program.threads, std::lcm(period->threads, std::uint64_t{warp_lanes}));
+    if (walked > most_walked) return false;
+    std::array<std::uint64_t, warp_lanes> elements;
+    for (std::uint64_t first = 0; first < walked; first += warp_lanes) {
+        formula.evaluate(first, warp_lanes, elements.data());
+        if (std::ranges::all_of(elements,
+                                [](std::uint64_t element) { return element == idle_lane; }))
+            return false;
+    }
+    return true;
+}
+
+Idle idle_of(const Instruction& instruction, const Program& program) {
+    if (!may_idle(instruction.formula)) return Idle::none;
+    return has_no_idle_warp(*std::get<Custom>(instruction.formula), program) ? Idle::lanes
+                                                                             : Idle::warps;
 }
 
 InstructionShape instruction_shape(const Plan& plan, const ProgramShape& shape, std::size_t k) {
@@ -226,13 +223,12 @@ InstructionShape instruction_shape(const Plan& plan, const ProgramShape& shape, 
     const Instruction& instruction = program.instructions[k];
     InstructionShape one;
     while (!is_same(program.instructions[one.lanes].formula, instruction.formula)) ++one.lanes;
-    one.is_custom = std::holds_alternative<Custom>(instruction.formula);
-    one.idle = idle_of(instruction.formula, shape);
+    const auto* custom = std::get_if<Custom>(&instruction.formula);
+    one.is_custom = custom != nullptr;
+    one.has_choices = custom && (*custom)->has_choices();
+    one.idle = idle_of(instruction, program);
     one.is_narrow = is_narrow(instruction.formula, shape);
     one.tile_side = side_of_only_tile(instruction.formula, shape);
-    // An index that does not depend on the number of the thread alone may be the same for all its
-    // elements.
-    one.may_meet = one.is_custom || std::holds_alternative<LaneGrid>(instruction.formula);
     one.is_moved = std::any_of(program.instructions.begin(), program.instructions.end(),
                                [k](const Instruction& other) { return other.value_of == k; });
     one.is_table = is_pointer_load(program, instruction);
@@ -247,10 +243,8 @@ InstructionShape instruction_shape(const Plan& plan, const ProgramShape& shape, 
 }  // namespace
 
 std::string_view type_name(const Formula& formula) {
-    constexpr std::array names{"Offset",  "Stride",    "Groups",        "Permute",
-                               "Scatter", "Rows",      "Columns",       "LaneGrid",
-                               "Tiles",   "TileCells", "SwizzledCells", ""};
-    static_assert(names.size() == std::variant_size_v<Formula>);
+    constexpr std::array<std::string_view, std::variant_size_v<Formula>> names{
+        "", "Tiles", "TileCells", "SwizzledCells"};
     return names[formula.index()];
 }
 
@@ -280,7 +274,8 @@ ProgramShape shape_of(const Plan& plan, const BlockLimits& limits) {
         const AccessKind kind = program.instructions[k].kind;
         shape.instructions.push_back(instruction_shape(plan, shape, k));
         const InstructionShape& one = shape.instructions.back();
-        shape.lanes_meet = shape.lanes_meet || one.idle == Idle::warps || one.is_custom;
+        shape.lanes_meet = shape.lanes_meet || one.idle == Idle::warps || one.has_choices ||
+                           program.instructions[k].one_lane_sends;
         const bool is_checked = kind == AccessKind::load && !one.is_moved;
         shape.reports = shape.reports || is_checked || kind == AccessKind::atomic;
     }
@@ -304,18 +299,6 @@ std::size_t listed_array(const Program& program, const ProgramShape& shape,
     for (std::size_t k = instruction + 1; k < shape.instructions.size(); ++k)
         if (shape.instructions[k].table == instruction) return program.instructions[k].array;
     return program.instructions[instruction].array;  // a table without users lists itself
-}
-
-std::uint64_t row_bytes_of(const Program& program, const ProgramShape& shape,
-                           std::size_t instruction) {
-    for (std::size_t k = instruction + 1; k < shape.instructions.size(); ++k) {
-        if (shape.instructions[k].table != instruction) continue;
-        const Instruction& access = program.instructions[k];
-        if (const Rows* rows = std::get_if<Rows>(&access.formula))
-            return rows->pitch * access.width_bytes;
-        break;
-    }
-    return 0;  // other formulas: every row pointer is the array's own address
 }
 
 }  // namespace coalprof

@@ -23,12 +23,12 @@ struct InstructionShape {
     std::size_t lanes = 0;             // the first instruction with the same formula
     bool is_table = false;             // loads row pointers
     std::optional<std::size_t> table;  // the instruction whose row pointers it follows
-    bool is_custom = false;            // its formula is source text, not a parameter
+    bool is_custom = false;            // its formula's type is source text, too
+    bool has_choices = false;          // lanes may take different ways through that
     Idle idle = Idle::none;            // reasons for which its formula can answer idle_lane
-    bool is_narrow = false;            // 32 bits are enough for its formula's divisions
+    bool is_narrow = false;            // 32 bits are enough for its tiles
     // For tiles, of which a block takes one, or whole rows of one: the side of a tile. Else 0.
     std::uint32_t tile_side = 0;
-    bool may_meet = false;  // the compiler could see that elements of a thread are equal
     bool is_moved = false;  // loads: a store copies the value, so nothing checks it here
     // Atomics: the way they add; `counts`: the array only counts, so that they may change it.
     Content number = Content::count_u32;
@@ -74,9 +74,6 @@ BlockLimits block_limits(const DeviceFacts& facts);
 // 4096 threads, more shared memory than a block has).
 ProgramShape shape_of(const Plan& plan, const BlockLimits& limits = {});
 
-// For an instruction with is_table: bytes from one row of the listed array to the next.
-std::uint64_t row_bytes_of(const Program& program, const ProgramShape& shape,
-                           std::size_t instruction);
 // The array whose rows are in that instruction's table.
 std::size_t listed_array(const Program& program, const ProgramShape& shape,
                          std::size_t instruction);

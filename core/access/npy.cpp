@@ -72,7 +72,8 @@ NpyArray read_npy(std::string_view bytes, const std::string& path) {
     const ReadNumber size = is_plain ? read_integer(type.substr(3)) : ReadNumber{};
     if (!is_plain || size.status != NumberStatus::ok || size.value == 0 || size.value > 16)
         throw UsageError(
-            fmt::format("{}: its elements are no plain little-endian numbers", shown(path)));
+            fmt::format("{}: its elements are no plain little-endian numbers", shown(path)),
+            "save what is read: array.astype('<i4'), or '<f4'");
     NpyArray array{type[2], static_cast<std::uint32_t>(size.value),
                    read_shape(value_of_key(header, "'shape'")), bytes.substr(begin)};
     take_elements(array, path);

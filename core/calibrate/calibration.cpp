@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <span>
 
@@ -11,8 +12,7 @@
 #include "core/run/device_ceilings.h"
 #include "core/runtime/signal.h"
 #include "core/runtime/steps.h"
-#include "core/traffic/duration.h"
-#include "core/traffic/launch_work.h"
+#include "core/sim/estimate.h"
 
 namespace coalprof {
 namespace {
@@ -35,30 +35,10 @@ constexpr double least_turn = 0.2;      // of the launch
 constexpr double most_delayed = 0.005;  // of the rounds
 
 struct Asked {
-    Probe probe;
-    Work work;
+    const Probe* probe = nullptr;
     std::vector<Timing> rounds = {};
     std::string failure = {};
 };
-
-Work work_of(const Machine& machine, const Predictor& predictor, const Probe& probe,
-             const Rates& rates) {
-    const Readings readings = predictor.predict_launch(probe.plan, {});
-    return estimate_work(machine, probe.plan, probe.cache == CacheState::warm, rates, readings)
-        .work;
-}
-
-std::vector<Asked> launches_to_time(const Machine& machine, const Rates& prior,
-                                    std::uint64_t most_bytes) {
-    const Step step("launches predicted");
-    const Predictor predictor(machine);
-    std::vector<Asked> all;
-    for (Probe& probe : calibration_probes(machine, most_bytes)) {
-        const Work work = work_of(machine, predictor, probe, prior);
-        all.push_back({.probe = std::move(probe), .work = work});
-    }
-    return all;
-}
 
 Timing time_once(KernelLauncher& launcher, const Probe& probe) {
     return launcher.prepare(probe.plan)->time(repeats_of_round, probe.cache);
@@ -69,34 +49,61 @@ void time_once(KernelLauncher& launcher, Asked& one) {
     stop_if_asked();
     if (!one.failure.empty()) return;
     try {
-        one.rounds.push_back(time_once(launcher, one.probe));
+        one.rounds.push_back(time_once(launcher, *one.probe));
     } catch (const PointError& error) {
         one.failure = error.what();
     }
 }
 
+// Both launches of each stream, one after the other.
+std::vector<Asked> launches_of(std::span<const SimStream> streams) {
+    std::vector<Asked> all;
+    for (const SimStream& stream : streams)
+        for (const Probe* const probe : {&stream.shorter, &stream.longer})
+            all.push_back({.probe = probe});
+    return all;
+}
+
 SimRound read_once(KernelLauncher& launcher, Calibration& found) {
     SimRound round;
-    const auto note = [&](const std::string& failure) {
-        if (std::ranges::find(found.failed, failure) == found.failed.end())
-            found.failed.push_back(failure);
-    };
-    for (const SimStream& stream : found.streams) {
-        stop_if_asked();
-        try {
-            const double seconds = time_once(launcher, stream.longer).median_seconds -
-                                   time_once(launcher, stream.shorter).median_seconds;
-            if (seconds > 0) round.streams.push_back({stream.rate, stream.more / seconds});
-        } catch (const PointError& error) {
-            note(fmt::format("{}: {}", stream.longer.command, error.what()));
-        }
-    }
+    if (const HostStart start = measure_start(launcher); is_number(start.seconds))
+        round.streams.push_back({&SimRates::launch_seconds, number_in(start.seconds)});
     try {
         round.cycles = launcher.read_cycles();
     } catch (const PointError& error) {
-        note(error.what());
+        if (std::ranges::find(found.failed, error.what()) == found.failed.end())
+            found.failed.emplace_back(error.what());
     }
     return round;
+}
+
+void add_streams(std::span<const SimStream> streams, std::span<const Asked> asked,
+                 std::span<SimRound> read) {
+    for (std::size_t i = 0; i < streams.size(); ++i) {
+        const Asked& shorter = asked[2 * i];
+        const Asked& longer = asked[2 * i + 1];
+        if (!shorter.failure.empty() || !longer.failure.empty()) continue;
+        for (std::size_t round = 0; round < read.size(); ++round)
+            if (const double seconds =
+                    longer.rounds[round].median_seconds - shorter.rounds[round].median_seconds;
+                seconds > 0)
+                read[round].streams.push_back({streams[i].rate, streams[i].more / seconds});
+    }
+}
+
+double predicted_seconds(const Machine& machine, const Probe& probe) {
+    Readings readings = Predictor(machine).predict_launch(probe.plan, {});
+    add_estimates(machine, probe.plan, probe.cache, readings);
+    return number_in(readings[Counter::duration_seconds]);
+}
+
+// The machine with the rates that were found.
+Machine calibrated(Machine machine, const Rates& prior, std::span<const FoundSimRate> found) {
+    auto measured = std::make_shared<MeasuredRates>();
+    measured->rates = prior;
+    for (const FoundSimRate& rate : found) measured->rates.sim.*rate.info.value = rate.value;
+    machine.measured = std::move(measured);
+    return machine;
 }
 
 // The mean of the rounds' medians, which are sorted, without the lowest and the highest quarter.
@@ -112,7 +119,7 @@ TimedProbe summary_of(const Asked& one) {
     std::vector<Timing> sorted = one.rounds;
     std::ranges::sort(sorted, {}, &Timing::median_seconds);
     const Timing& middle = sorted[sorted.size() / 2];
-    TimedProbe probe{.command = one.probe.command, .seconds = middle_mean(sorted)};
+    TimedProbe probe{.command = one.probe->command, .seconds = middle_mean(sorted)};
     probe.rounds = sorted.size();
     for (const Timing& round : sorted) {
         probe.repeats += round.repeats;
@@ -177,9 +184,9 @@ Calibration calibrate(KernelLauncher& launcher) {
     Calibration found;
     found.device = facts;
     found.prior = source_of_rates(machine);
-    std::vector<Asked> asked = launches_to_time(machine, *prior, facts.free_memory_bytes / 4);
     found.ceilings = measure_ceilings(launcher);
     found.streams = simulation_streams(machine, facts.free_memory_bytes / 4);
+    std::vector<Asked> asked = launches_of(found.streams);
     std::vector<SimRound> read;
     {
         const Step step("launches timed");
@@ -189,23 +196,21 @@ Calibration calibrate(KernelLauncher& launcher) {
             read.push_back(read_once(launcher, found));
         }
     }
-    found.simulated = sim_rates_of(read, *prior, facts.multiprocessors);
-    std::vector<TimedWork> timed;
+    add_streams(found.streams, asked, read);
+    found.rates = sim_rates_of(read, *prior, facts.multiprocessors);
+    const Machine measured = calibrated(machine, *prior, found.rates);
+    const Step step("launches predicted");
     for (const Asked& one : asked) {
         if (!one.failure.empty()) {
-            found.failed.push_back(fmt::format("{}: {}", one.probe.command, one.failure));
+            found.failed.push_back(fmt::format("{}: {}", one.probe->command, one.failure));
             continue;
         }
         found.launches.push_back(summary_of(one));
-        timed.push_back({one.work, found.launches.back().seconds});
+        found.launches.back().predicted_seconds = predicted_seconds(measured, *one.probe);
     }
-    if (timed.size() < asked.size() / 2)
+    if (found.launches.size() < asked.size() / 2)
         throw Error(fmt::format("calibrate: {} of {} launches failed, the first with: {}",
                                 found.failed.size(), asked.size(), found.failed.front()));
-    const Step step("rates found");
-    found.fit = fit_rates(timed, *prior);
-    for (std::size_t i = 0; i < timed.size(); ++i)
-        found.launches[i].predicted_seconds = duration_of(timed[i].work, found.fit.rates).seconds;
     found.disturbance = disturbance_in(found.launches);
     return found;
 }
@@ -218,32 +223,19 @@ Value number_or_nothing(const Reading& reading) {
     return is_number(reading) ? Value{number_in(reading)} : Value{};
 }
 
-template <typename Rate>
-ListRow row_of(const Rate& rate, const std::string& prior, std::vector<Value> launches) {
+ListRow row_of(const FoundSimRate& rate, const Calibration& calibration) {
     ListRow row{{{"kind", machine_file_rate},
                  {"name", rate.info.key},
                  {"value", rate.value},
                  {"unit", rate.info.unit},
-                 {"source", rate.is_measured ? std::string("measured") : prior},
+                 {"source", rate.is_measured ? std::string("measured") : calibration.prior},
                  {"doubt", rate.is_measured ? Value{rate.doubt} : Value{}}}};
+    std::vector<Value> launches;
+    for (const SimStream& stream : calibration.streams)
+        if (stream.rate == rate.info.value)
+            launches = {stream.shorter.command, stream.longer.command};
     row.lists = {{"launches", std::move(launches)}};
     return row;
-}
-
-void add_rates(const Calibration& calibration, ListDocument& list) {
-    for (const FittedRate& rate : calibration.fit.by_rate) {
-        std::vector<Value> launches;
-        for (const std::size_t at : rate.launches)
-            launches.emplace_back(calibration.launches[at].command);
-        list.rows.push_back(row_of(rate, calibration.prior, std::move(launches)));
-    }
-    for (const FoundSimRate& rate : calibration.simulated) {
-        std::vector<Value> launches;
-        for (const SimStream& stream : calibration.streams)
-            if (stream.rate == rate.info.value)
-                launches = {stream.shorter.command, stream.longer.command};
-        list.rows.push_back(row_of(rate, calibration.prior, std::move(launches)));
-    }
 }
 
 ListRow row_of(const TimedProbe& launch) {
@@ -280,7 +272,8 @@ ListDocument machine_document(const Calibration& calibration) {
                  {"copy_ceiling", number_or_nothing(calibration.ceilings.copy)},
                  {"warning_code", is_disturbed ? "W-DISTURBED" : ""},
                  {"warning", calibration.disturbance}}};
-    add_rates(calibration, list);
+    for (const FoundSimRate& rate : calibration.rates)
+        list.rows.push_back(row_of(rate, calibration));
     for (const TimedProbe& launch : calibration.launches) list.rows.push_back(row_of(launch));
     return list;
 }

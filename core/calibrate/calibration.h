@@ -16,21 +16,15 @@
 #include "core/pattern/plan.h"
 #include "core/result/document.h"
 #include "core/run/device_ceilings.h"
-#include "core/traffic/work.h"
 
 namespace coalprof {
 
-// The launches that `coalprof calibrate` times: of the catalog, so that each is a command that
-// anybody can repeat. Most are limited by one part of the GPU alone; the others use every part a
-// little, which keeps the rates consistent.
+// A launch that `coalprof calibrate` times: a command that anybody can repeat.
 struct Probe {
-    std::string command;  // "offset --range 0 --op load ..."
+    std::string command;  // "formula 'i' --op load ..."
     Plan plan;
     CacheState cache = CacheState::cold;
 };
-
-// Sizes follow the machine's L2, whose size must be known. Arrays above `most_bytes` are left out.
-std::vector<Probe> calibration_probes(const Machine& machine, std::uint64_t most_bytes);
 
 // Two launches that differ in length alone, limited by one rate of the simulation: the rate is the
 // difference in work divided by the difference in time.
@@ -40,37 +34,10 @@ struct SimStream {
     Probe longer;
     double more = 0;  // units of the rate
 };
+// Sizes follow the machine's L2, whose size must be known. Arrays above `most_bytes` are left out.
 std::vector<SimStream> simulation_streams(const Machine& machine, std::uint64_t most_bytes);
 
-// From measured durations to rates: the arithmetic of `coalprof calibrate`, without a GPU.
-//
-// All launches are compared with the model of time at once, and each rate is moved to where they
-// agree best. A rate that no launch determines stays where it was before, and one that they
-// determine poorly stays close to it: `prior` weighs as much as one launch that is off by a tenth
-// when the rate is off by a factor e. Solving for one rate after the other, from a launch that it
-// decides alone, would pass the error of each to the next.
-struct TimedWork {
-    Work work;
-    double seconds = 0;
-};
-
-struct FittedRate {
-    RateInfo info;
-    double value = 0;
-    bool is_measured = false;  // else it is the prior's
-    // For a measured one: about how far off it may be, judging from the launches.
-    double doubt = 0;
-    std::vector<std::size_t> launches;  // that determine it, the best first; a few
-};
-
-struct RateFit {
-    Rates rates;
-    std::vector<FittedRate> by_rate;  // in the order of all_rates()
-};
-
-RateFit fit_rates(std::span<const TimedWork> launches, const Rates& prior);
-
-// From measurements of a GPU to the rates of the simulation of kernels (core/machine/sim_rates.h).
+// From measurements of a GPU to the rates of the simulation (core/machine/sim_rates.h).
 // Each is a reading and no fit: cycles that a kernel counted, or how much longer a launch takes
 // that does more of one thing. Where the simulation is better with another value than what was
 // read on the chip (Rates::sim_read), that ratio is kept. The other rates keep the chip's values.
@@ -82,7 +49,7 @@ struct SimValue {
 // The readings of one round of launches.
 struct SimRound {
     std::optional<CycleReadings> cycles;
-    std::vector<SimValue> streams;
+    std::vector<SimValue> streams = {};
 };
 
 struct FoundSimRate {
@@ -113,8 +80,7 @@ struct Calibration {
     std::string prior;  // board of the rates that were not measured
     DeviceCeilings ceilings;
     std::vector<TimedProbe> launches;
-    RateFit fit;  // of these launches
-    std::vector<FoundSimRate> simulated;
+    std::vector<FoundSimRate> rates;
     std::vector<SimStream> streams;   // that determine some of these
     std::vector<std::string> failed;  // launches that could not be timed, with the reason
     std::string disturbance;          // a sentence; empty: nothing was seen

@@ -22,30 +22,11 @@ struct RunsOf {
     std::uint32_t width_bytes;
     std::uint64_t threads;
 
-    std::optional<ByteRuns> consecutive(std::uint64_t first, std::uint64_t elements) const {
-        return ByteRuns{first * width_bytes, elements * width_bytes, 0, 1};
+    std::optional<ByteRuns> single(std::uint64_t first, std::uint64_t advance,
+                                   std::uint64_t period) const {
+        return ByteRuns{first * width_bytes, width_bytes, advance * width_bytes,
+                        (threads + period - 1) / period};
     }
-    std::optional<ByteRuns> single(std::uint64_t first, std::uint64_t advance) const {
-        return ByteRuns{first * width_bytes, width_bytes, advance * width_bytes, threads};
-    }
-    std::optional<ByteRuns> operator()(const Offset& f) const {
-        return consecutive(f.offset, threads);
-    }
-    std::optional<ByteRuns> operator()(const Stride& f) const { return single(f.first, f.stride); }
-    std::optional<ByteRuns> operator()(const Groups& f) const {
-        return consecutive(0, (threads + f.lanes - 1) / f.lanes);
-    }
-    std::optional<ByteRuns> operator()(const Permute&) const {
-        if (threads % warp_lanes != 0) return std::nullopt;  // the last warp may leave gaps
-        return consecutive(0, threads);
-    }
-    std::optional<ByteRuns> operator()(const Scatter&) const { return std::nullopt; }
-    std::optional<ByteRuns> operator()(const Rows& f) const {
-        if (threads % f.row_threads != 0) return std::nullopt;
-        return ByteRuns{0, f.columns * width_bytes, f.pitch * width_bytes, threads / f.row_threads};
-    }
-    std::optional<ByteRuns> operator()(const Columns&) const { return std::nullopt; }
-    std::optional<ByteRuns> operator()(const LaneGrid&) const { return std::nullopt; }
     // The whole matrix. A warp takes 32 adjacent elements of a row of a tile; their neighbours in
     // memory belong to the next tile, which is moved at the same time.
     std::optional<ByteRuns> operator()(const Tiles& f) const {
@@ -57,19 +38,60 @@ struct RunsOf {
         const bool goes_by_columns =
             f.line_step == side && f.pitch == threads / line * side && f.step == side * f.pitch;
         if (!goes_by_rows && !goes_by_columns) return std::nullopt;
-        return consecutive(0, threads);
+        return ByteRuns{0, threads * width_bytes, 0, 1};
     }
     std::optional<ByteRuns> operator()(const TileCells&) const { return std::nullopt; }
     std::optional<ByteRuns> operator()(const SwizzledCells&) const { return std::nullopt; }
     std::optional<ByteRuns> operator()(const std::shared_ptr<const CustomFormula>& f) const {
         const std::optional<Period> period = f->period();
-        if (!period || period->threads != 1) return std::nullopt;
+        if (!period) return std::nullopt;
+        if (period->threads == 1) return of_line(*f, period->advance);
+        const auto run = run_of_period(*f, *period);
+        if (!run) return std::nullopt;
+        if (run->elements == 1) return single(run->first, period->advance, period->threads);
+        if (threads % period->threads != 0) return std::nullopt;
+        return ByteRuns{run->first * width_bytes, run->elements * width_bytes,
+                        period->advance * width_bytes, threads / period->threads};
+    }
+
+    std::optional<ByteRuns> of_line(const CustomFormula& f, std::uint64_t advance) const {
         // Runs are stated upwards: an index that goes down ends where its run begins.
-        const bool goes_down = static_cast<std::int64_t>(period->advance) < 0;
+        const bool goes_down = static_cast<std::int64_t>(advance) < 0;
         std::uint64_t first = 0;
-        f->evaluate(goes_down ? threads - 1 : 0, 1, &first);
+        f.evaluate(goes_down ? threads - 1 : 0, 1, &first);
         if (first == idle_lane) return ByteRuns{0, 0, 0, 0};
-        return single(first, goes_down ? 0 - period->advance : period->advance);
+        return single(first, goes_down ? 0 - advance : advance, 1);
+    }
+
+    // Consecutive elements, which warp after warp touches in the order of memory.
+    struct Run {
+        std::uint64_t first = 0;
+        std::uint64_t elements = 0;
+    };
+    std::optional<Run> run_of_period(const CustomFormula& f, const Period& period) const {
+        constexpr std::uint64_t most_walked = 1 << 16;
+        if (static_cast<std::int64_t>(period.advance) < 0) return std::nullopt;
+        Run run;
+        f.evaluate(0, 1, &run.first);
+        if (period.inner_threads == 1 && period.inner_advance <= 1) {
+            run.elements = period.inner_advance == 0 ? 1 : period.threads;
+            return run;
+        }
+        if (period.inner_threads != 0 || period.threads > most_walked) return std::nullopt;
+        std::array<std::uint64_t, warp_lanes> elements;
+        for (std::uint64_t at = 0; at < period.threads; at += warp_lanes) {
+            const auto count = static_cast<std::uint32_t>(
+                std::min<std::uint64_t>(warp_lanes, period.threads - at));
+            f.evaluate(at, count, elements.data());
+            std::sort(elements.begin(), elements.begin() + count);  // idle lanes last
+            if (at == 0) run.first = elements.front();
+            for (std::uint32_t k = 0; k < count && elements[k] != idle_lane; ++k) {
+                const std::uint64_t place = elements[k] - run.first;
+                if (place > run.elements || place + 1 < run.elements) return std::nullopt;
+                run.elements = place + 1;
+            }
+        }
+        return run;
     }
 };
 

@@ -49,9 +49,13 @@ std::vector<std::string> launch_obstacles(const Rules& rules, std::uint32_t bloc
                                           std::uint64_t shared_bytes,
                                           const std::optional<Dimensions>& grid) {
     std::vector<std::string> found;
-    const std::string of_block =
-        occupancy(rules, {.block = block_threads, .shared_bytes = shared_bytes}).impossible;
-    if (!of_block.empty()) found.push_back(of_block + " (a smaller --block may do)");
+    const auto obstacle = [&](std::uint64_t bytes) {
+        return occupancy(rules, {.block = block_threads, .shared_bytes = bytes}).impossible;
+    };
+    if (const std::string of_block = obstacle(shared_bytes); !of_block.empty())
+        found.push_back(of_block + (obstacle(0).empty()
+                                        ? " (less shared memory or a smaller --block may do)"
+                                        : " (a smaller --block may do)"));
     if (grid)
         if (const std::string of_grid = too_large(rules.abilities, *grid); !of_grid.empty())
             found.push_back(of_grid);

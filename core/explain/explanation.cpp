@@ -14,7 +14,7 @@
 #include "core/count/transactions.h"
 #include "core/explain/launch_sample.h"
 #include "core/explain/near_memory.h"
-#include "core/pattern/catalog.h"
+#include "core/sweep/patterns.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
 #include "core/text/units.h"

@@ -4,8 +4,8 @@
 
 #include "core/count/launch_sum.h"
 #include "core/count/predict.h"
+#include "core/sim/estimate.h"
 #include "core/text/units.h"
-#include "core/traffic/estimate.h"
 
 namespace coalprof {
 

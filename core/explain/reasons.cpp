@@ -217,13 +217,12 @@ class Explainer {
     Reasons strided() const {
         if (!shape_.distance_bytes) return strided_rows();
         const std::uint64_t distance = *shape_.distance_bytes;
-        return {
-            Cause::strided,
-            fmt::format("{} {} bytes apart, so each 32-byte sector {}.{}",
-                        shape_.lanes_keep_distance ? "Neighbouring lanes are"
-                                                   : "The places that are touched lie",
-                        distance, useful_part(), shape_.lanes_keep_distance ? "" : order_remark()),
-            mend_of_distance(distance)};
+        return {Cause::strided,
+                fmt::format(
+                    "{} {} bytes apart, so each 32-byte sector {}.{}",
+                    shape_.lanes_keep_distance ? "Neighbouring lanes are" : "Touched places are",
+                    distance, useful_part(), shape_.lanes_keep_distance ? "" : order_remark()),
+                mend_of_distance(distance)};
     }
 
     std::string mend_of_distance(std::uint64_t distance) const {
@@ -285,15 +284,16 @@ class Explainer {
     }
 
     Reasons same_word() const {
-        return {Cause::same_word,
-                fmt::format("{} lanes update the same {} bytes, and a packet to L2 takes only one "
-                            "of them, so the warp goes out in {} with {}.",
-                            shape_.places == 1 ? fmt::format("All {}", shape_.most_lanes_a_place)
-                                               : fmt::format("Up to {}", shape_.most_lanes_a_place),
-                            shape_.width_bytes, counted(counts_.l2_requests, "packet"),
-                            counted(counts_.sectors, "sector")),
-                "Let the lanes that share a place combine their values first (a warp reduction, or "
-                "shared memory) and send one update for all."};
+        return {
+            Cause::same_word,
+            fmt::format("{} lanes update the same {} bytes, which go to L2 in separate packets: "
+                        "{} with {}.",
+                        shape_.places == 1 ? fmt::format("All {}", shape_.most_lanes_a_place)
+                                           : fmt::format("Up to {}", shape_.most_lanes_a_place),
+                        shape_.width_bytes, counted(counts_.l2_requests, "packet"),
+                        counted(counts_.sectors, "sector")),
+            "Let the lanes that share a place combine their values first (a warp reduction, or "
+            "shared memory) and send one update for all."};
     }
 
     Reasons word_bank() const {

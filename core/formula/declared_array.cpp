@@ -36,6 +36,8 @@ class DeclarationReader {
         if (!text.file.empty()) read_file(text);
         array_.extents = std::move(text.extents);
         if (text.rule == ArrayRule::none) return std::move(array_);
+        if (array_.type && name_of(*array_.type).front() == 'f')
+            fail(fmt::format("its values make indices, and {} are no integers", shown(text.type)));
         array_.rule = text.rule;
         array_.seed = text.seed;
         if (!array_.type) array_.type = ElementType::s32;

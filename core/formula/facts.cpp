@@ -221,12 +221,51 @@ NodeFacts facts_of_leaf(const Node& node, const Scope& scope) {
     return facts;
 }
 
+bool is_thread(const Node& node) {
+    return node.kind == NodeKind::variable && node.value == static_cast<std::int64_t>(Variable::i);
+}
+
+// The step of a + b or a - b: that of both, or of one beside a number.
+std::optional<std::int64_t> step_of_sum(const NodeFacts& a, const NodeFacts& b, bool is_sum,
+                                        const Sequence& sequence) {
+    const auto step_in = [&](const NodeFacts& of) -> std::optional<std::int64_t> {
+        if (of.range.is_single()) return 0;
+        return of.sequence && of.sequence->threads == sequence.threads ? of.step : std::nullopt;
+    };
+    const auto of_a = step_in(a);
+    const auto of_b = step_in(b);
+    if (!of_a || !of_b) return std::nullopt;
+    return narrowed(is_sum ? Wide{*of_a} + *of_b : Wide{*of_a} - *of_b);
+}
+
+// NodeFacts::step of i % m and i / m, and of their sums and multiples.
+std::optional<std::int64_t> step_of_result(const Node& node, const std::vector<Node>& nodes,
+                                           const NodeFacts& a, const NodeFacts& b,
+                                           const Sequence& sequence) {
+    if (sequence.threads == 1) return std::nullopt;
+    switch (node.kind) {
+        case NodeKind::divide:
+        case NodeKind::remainder:
+            if (!is_thread(nodes[node.children[0]]) || !b.range.is_single() ||
+                sequence.threads != magnitude(b.range.low))
+                return std::nullopt;
+            return node.kind == NodeKind::remainder ? 1 : 0;
+        case NodeKind::multiply:
+            if (b.range.is_single() && a.step) return narrowed(Wide{*a.step} * b.range.low);
+            if (a.range.is_single() && b.step) return narrowed(Wide{*b.step} * a.range.low);
+            return std::nullopt;
+        case NodeKind::add:
+        case NodeKind::subtract: return step_of_sum(a, b, node.kind == NodeKind::add, sequence);
+        default: return std::nullopt;
+    }
+}
+
 RangeOfResult range_of_table(const LookupTable& table, const ValueRange& index) {
     return {{table.lowest, table.highest}, !table.holds(index.low) || !table.holds(index.high)};
 }
 
-NodeFacts facts_of_operator(const Node& node, const std::vector<NodeFacts>& known,
-                            const Scope& scope) {
+NodeFacts facts_of_operator(const Node& node, const std::vector<Node>& nodes,
+                            const std::vector<NodeFacts>& known, const Scope& scope) {
     const std::uint64_t threads = scope.threads;
     NodeFacts zero;  // in place of missing operands
     zero.sequence = Sequence{};
@@ -257,6 +296,8 @@ NodeFacts facts_of_operator(const Node& node, const std::vector<NodeFacts>& know
     facts.same_as = same_as_operand(node.kind, operands[0]->range, operands[1]->range);
     const auto moving = sequence_of_result(node.kind, operands, threads);
     facts.sequence = facts.range.is_single() ? Sequence{} : moving;
+    if (facts.sequence)
+        facts.step = step_of_result(node, nodes, *operands[0], *operands[1], *facts.sequence);
     // 0/(i-1) has one value and yet fails in thread 1 alone: where an operator can fail, or decides
     // what is evaluated, its operands must be sequences, too.
     const bool can_fail_within = facts.can_fail || (is_lazy(node.kind) && facts.subtree_can_fail);
@@ -276,7 +317,7 @@ std::vector<NodeFacts> prove_facts(const std::vector<Node>& nodes, const Scope& 
     facts.reserve(nodes.size());
     for (const Node& node : nodes)
         facts.push_back(child_count(node.kind) == 0 ? facts_of_leaf(node, scope)
-                                                    : facts_of_operator(node, facts, scope));
+                                                    : facts_of_operator(node, nodes, facts, scope));
     return facts;
 }
 

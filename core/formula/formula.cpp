@@ -65,8 +65,8 @@ class FormulaProgramBuilder {
     std::uint32_t width_of(const FormulaAccess& access) const {
         return bytes_of(access.type.value_or(launch_.type));
     }
-    static std::int64_t largest_index(std::uint32_t width) {
-        return static_cast<std::int64_t>(largest_formula_array_bytes / width) - 1;
+    std::int64_t largest_index(std::uint32_t width) const {
+        return static_cast<std::int64_t>(launch_.largest_array_bytes / width) - 1;
     }
     std::string_view why_predicted_only() const {
         if (std::ranges::any_of(formula_->nodes,
@@ -82,7 +82,7 @@ class FormulaProgramBuilder {
     void require_walkable() const {
         std::uint64_t warps = 0;
         for (const FormulaAccess& access : formula_->accesses)
-            warps += warps_to_check(access, scope_, facts_);
+            warps += warps_to_check(*formula_, access, scope_, facts_);
         if (warps > most_walked_warps)
             throw UsageError(too_many_to_walk("--size, --grid", warps), "choose fewer threads");
     }
@@ -366,7 +366,8 @@ Scope scope_of(const ParsedFormula& formula, const FormulaLaunch& launch) {
         throw UsageError(fmt::format("--block {}: {} threads, and not {}",
                                      text_of(*shape.block_shape), shape.block_shape->count(),
                                      shape.block));
-    if (const std::size_t nodes = formula.nodes.size(); nodes * shape.per_thread > max_formula_code)
+    if (const std::size_t nodes = formula.nodes.size();
+        !formula.is_of_catalog && nodes * shape.per_thread > max_formula_code)
         throw UsageError(
             fmt::format("--per-thread {}: a formula of {} numbers, names and operators takes up to "
                         "{} elements a thread, lest its kernel takes long to compile",

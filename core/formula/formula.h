@@ -23,7 +23,8 @@ struct FormulaLaunch {
     // one.
     std::optional<ElementType> sized = {};
     LaunchShape shape;  // n is the grid's threads, or size_bytes / bytes_of(sized) without a grid
-    std::vector<std::int64_t> values;  // one per parameter of the formula
+    std::vector<std::int64_t> values = {};  // one per parameter of the formula
+    std::uint64_t largest_array_bytes = largest_formula_array_bytes;
     ElementType size_type() const { return sized.value_or(type); }
 };
 
@@ -36,7 +37,7 @@ std::uint64_t threads_within_arrays(const std::shared_ptr<const ParsedFormula>& 
                                     const FormulaLaunch& launch);
 
 // Every index of the launch is checked first: a thread that fails, or an index that is negative or
-// beyond largest_formula_array_bytes, throws UsageError (text, caret, hint). Each array holds what
+// beyond largest_array_bytes, throws UsageError (text, caret, hint). Each array holds what
 // its highest index needs. Costs as much for 2^30 threads as for 2^20 where every part of the
 // formula repeats; else every thread is evaluated once.
 Program make_formula_program(const std::shared_ptr<const ParsedFormula>& formula,

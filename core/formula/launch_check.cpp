@@ -154,14 +154,15 @@ std::optional<std::uint64_t> common_period(const FormulaAccess& access, const Sc
 }
 
 // True if it is known without a walk that no thread fails, and all take part. The reach of a long
-// launch is then the most that its index can be.
-bool is_proven(const FormulaAccess& access, const Scope& scope, const std::vector<NodeFacts>& facts,
-               std::int64_t largest_index) {
+// launch, or of a pattern, is then the most that its index can be.
+bool is_proven(const ParsedFormula& formula, const FormulaAccess& access, const Scope& scope,
+               const std::vector<NodeFacts>& facts, std::int64_t largest_index) {
     constexpr std::uint64_t most_walked = std::uint64_t{1} << 24;  // threads; 50 ms
     const NodeFacts& index = facts[access.index];
     return !access.condition && !index.subtree_can_fail && index.range.low >= 0 &&
            index.range.high <= largest_index &&
-           common_period(access, scope, facts).value_or(scope.threads) > most_walked;
+           (formula.is_of_catalog ||
+            common_period(access, scope, facts).value_or(scope.threads) > most_walked);
 }
 
 class LaunchChecker {
@@ -180,7 +181,7 @@ class LaunchChecker {
 
     Found found() const {
         const std::uint64_t threads = scope_.threads;
-        if (is_proven(access_, scope_, facts_, largest_index_))
+        if (is_proven(formula_, access_, scope_, facts_, largest_index_))
             return {.active = threads, .highest = facts_[access_.index].range.high};
         const std::uint64_t period = common_period(access_, scope_, facts_).value_or(threads);
         const std::uint64_t periods = threads / period;
@@ -281,9 +282,10 @@ ThreadValue evaluate_thread(const std::vector<Node>& nodes, NodeId root, const S
     return ThreadEvaluator(nodes, scope, thread).evaluate(root);
 }
 
-std::uint64_t warps_to_check(const FormulaAccess& access, const Scope& scope,
-                             const std::vector<NodeFacts>& facts) {
-    if (is_proven(access, scope, facts, std::numeric_limits<std::int64_t>::max())) return 0;
+std::uint64_t warps_to_check(const ParsedFormula& formula, const FormulaAccess& access,
+                             const Scope& scope, const std::vector<NodeFacts>& facts) {
+    if (is_proven(formula, access, scope, facts, std::numeric_limits<std::int64_t>::max()))
+        return 0;
     return common_period(access, scope, facts).value_or(scope.threads) / warp_lanes;
 }
 
@@ -387,7 +389,7 @@ constexpr std::array<FaultText, 7> fault_texts{{
     {"the index '{0}' is negative ({1})",
      "switch such threads off, e.g. a[i - 1] if i >= 1, or clamp: max(i - 1, 0)"},
     {"the index '{0}' is out of range ({1})",
-     "the largest index accepted is {0}: wrap it with %, or choose a smaller --size"},
+     "the largest index accepted is {0}: wrap it with %, or launch fewer threads"},
 }};
 static_assert(fault_texts.size() == static_cast<std::size_t>(Fault::index_too_large));
 

@@ -31,8 +31,8 @@ struct LaunchExtent {
 
 // The number of warps of an access that check_launch() evaluates, about; `facts` are those of the
 // formula's nodes in `scope`.
-std::uint64_t warps_to_check(const FormulaAccess& access, const Scope& scope,
-                             const std::vector<NodeFacts>& facts);
+std::uint64_t warps_to_check(const ParsedFormula& formula, const FormulaAccess& access,
+                             const Scope& scope, const std::vector<NodeFacts>& facts);
 
 // `facts` are those of formula.nodes in `scope`. Throws UsageError naming the first thread that
 // fails, with a caret under the failure: an overflow, a division by zero, an index that is

@@ -135,6 +135,7 @@ struct ParsedFormula {
     std::vector<Node> nodes;
     std::vector<FormulaAccess> accesses;
     std::vector<DeclaredArray> arrays = {};  // a lookup node has the number of one
+    bool is_of_catalog = false;              // a pattern's: nobody typed it, and it is not shown
 
     std::string_view text_of(const Node& node) const {
         return std::string_view(text).substr(node.begin, std::size_t{node.end} - node.begin);

@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/formula/launch_check.h"
 #include "core/formula/operators.h"
 #include "core/formula/ranges.h"
 #include "core/pattern/formulas.h"
@@ -94,6 +95,18 @@ class PeriodSearch {
     std::uint64_t budget_ = work_budget;
 };
 
+// Of a sequence that moves by `step` from thread to thread within a period.
+Period even_within(const Sequence& sequence, std::int64_t step) {
+    std::int64_t over_period = 0;
+    if (!__builtin_mul_overflow(step, static_cast<std::int64_t>(sequence.threads), &over_period) &&
+        over_period == sequence.advance)
+        return {1, static_cast<std::uint64_t>(step)};
+    return {.threads = sequence.threads,
+            .advance = static_cast<std::uint64_t>(sequence.advance),
+            .inner_threads = 1,
+            .inner_advance = static_cast<std::uint64_t>(step)};
+}
+
 // None where the access is not proven to repeat, or repeats only as the launch ends. `program` is
 // the access's, without checks. An index that goes down from period to period has an advance that
 // is negative modulo 2^64.
@@ -113,7 +126,48 @@ std::optional<Period> find_period(const FormulaAccess& access, const std::vector
         sequence = Sequence{*period, advance};
     }
     if (sequence->threads >= threads) return std::nullopt;
+    if (const auto step = facts[access.index].step; step && !access.condition)
+        return even_within(*sequence, *step);
     return PeriodSearch(program, *sequence).shortest();
+}
+
+// True of numbers that 32 bits hold.
+bool is_word(std::int64_t value) {
+    return value >= 0 && value <= std::numeric_limits<unsigned>::max();
+}
+
+// What a value is made of, wherever the launch has other numbers.
+enum class Origins : std::uint8_t { launch, parameters, threads };
+
+std::vector<Origins> origins_of(const std::vector<Node>& nodes, const Scope& scope) {
+    const auto moves = [&](const Node& node) {
+        return part_of(static_cast<Variable>(node.value), scope).counter !=
+               VariablePart::Counter::none;
+    };
+    std::vector<Origins> origins;
+    for (const Node& node : nodes) {
+        Origins all = Origins::launch;
+        if (node.kind == NodeKind::parameter) all = Origins::parameters;
+        if (node.kind == NodeKind::lookup || (node.kind == NodeKind::variable && moves(node)))
+            all = Origins::threads;
+        for (std::size_t k = 0; k < child_count(node.kind); ++k)
+            all = std::max(all, origins[node.children[k]]);
+        origins.push_back(all);
+    }
+    return origins;
+}
+
+bool is_division(const Node& node) {
+    return node.kind == NodeKind::divide || node.kind == NodeKind::remainder;
+}
+
+// A pattern's condition that holds everywhere, as of rows of whole warps, is not its kernel's.
+FormulaAccess without_needless_condition(const ParsedFormula& formula, FormulaAccess access,
+                                         const std::vector<NodeFacts>& facts) {
+    if (formula.is_of_catalog && access.condition && !facts[*access.condition].subtree_can_fail &&
+        truth_of(facts[*access.condition].range) == Truth::always)
+        access.condition.reset();
+    return access;
 }
 
 }  // namespace
@@ -121,8 +175,9 @@ std::optional<Period> find_period(const FormulaAccess& access, const std::vector
 UserFormula::UserFormula(std::shared_ptr<const ParsedFormula> formula, const FormulaAccess& access,
                          const Scope& scope, const std::vector<NodeFacts>& facts)
     : formula_(std::move(formula)),
-      access_(access),
-      program_(formula_->nodes, facts, scope, access.index, access.condition, Checking::off,
+      access_(without_needless_condition(*formula_, access, facts)),
+      is_short_(short_divisions(formula_->nodes, facts)),
+      program_(formula_->nodes, facts, scope, access_.index, access_.condition, Checking::off,
                std::numeric_limits<std::int64_t>::max()),
       period_(find_period(access_, facts, program_)) {}
 
@@ -143,10 +198,6 @@ std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
     std::uint64_t z = (a ^ (b + 0x9e3779b97f4a7c15 + (a << 6) + (a >> 2))) * 0xbf58476d1ce4e5b9;
     z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
     return z ^ (z >> 31);
-}
-
-bool is_division(const Node& node) {
-    return node.kind == NodeKind::divide || node.kind == NodeKind::remainder;
 }
 
 template <typename HashAt>
@@ -172,6 +223,14 @@ std::optional<std::int64_t> UserFormula::number_of(const Node& node) const {
 // Children stand before their parents.
 Computed UserFormula::computed(ExpressionsSeen& seen) const {
     Computed sum;
+    const std::vector<Origins> origins = origins_of(formula_->nodes, scope());
+    // Kernels get what follows from parameters as numbers, by which they divide as they stand.
+    const auto divides_at_length = [&](const Node& node) {
+        if (!is_division(node)) return false;
+        if (origins[node.children[1]] != Origins::launch) return true;
+        const auto number = number_of(formula_->nodes[node.children[1]]);
+        return !number || *number <= 0 || !std::has_single_bit(static_cast<std::uint64_t>(*number));
+    };
     const auto visit = [&](NodeId root, bool is_address) {
         const NodeId first = formula_->nodes[root].first;
         std::vector<std::uint64_t> hashes;
@@ -179,6 +238,7 @@ Computed UserFormula::computed(ExpressionsSeen& seen) const {
         for (std::size_t id = first; id <= root; ++id) {
             const Node& node = formula_->nodes[id];
             hashes.push_back(hash_of(node, hash_at));
+            if (origins[id] != Origins::threads) continue;
             sum.hashes += node.kind == NodeKind::hash;
             sum.divides |=
                 is_division(node) && formula_->nodes[node.children[1]].kind != NodeKind::literal;
@@ -196,12 +256,6 @@ Computed UserFormula::computed(ExpressionsSeen& seen) const {
     if (access_.condition)
         sum.conditions = seen.insert(mixed(visit(*access_.condition, false), 1)).second;
     return sum;
-}
-
-bool UserFormula::divides_at_length(const Node& node) const {
-    if (!is_division(node)) return false;
-    const auto number = number_of(formula_->nodes[node.children[1]]);
-    return !number || *number <= 0 || !std::has_single_bit(static_cast<std::uint64_t>(*number));
 }
 
 // An access's instruction includes the addition to the address.
@@ -222,11 +276,18 @@ bool UserFormula::is_same_as(const CustomFormula& custom) const {
            scope() == other->scope();
 }
 
-std::string UserFormula::cuda_source(const std::string& type_name) const {
-    return emit_functor(*formula_, access_, scope(), type_name);
+// A condition is a choice, too, but not one of the index.
+bool UserFormula::has_choices() const {
+    const auto chooses = [&](NodeId root) {
+        const auto& nodes = formula_->nodes;
+        return std::any_of(nodes.begin() + nodes[root].first, nodes.begin() + root + 1,
+                           [](const Node& node) { return is_lazy(node.kind); });
+    };
+    return chooses(access_.index) || (access_.condition && chooses(*access_.condition));
 }
 
 std::string UserFormula::text() const {
+    if (formula_->is_of_catalog) return {};
     return formula_->text.substr(access_.begin, std::size_t{access_.end} - access_.begin);
 }
 
@@ -238,6 +299,7 @@ std::string UserFormula::access_text() const {
 }
 
 std::string UserFormula::written() const {
+    if (formula_->is_of_catalog) return {};
     const auto part = [&](std::size_t begin, std::size_t end) {
         return formula_->text.substr(begin, end - begin);
     };
@@ -250,6 +312,7 @@ std::string UserFormula::written() const {
 
 std::vector<std::string> UserFormula::notes(std::uint32_t width_bytes, std::uint64_t first_thread,
                                             std::uint32_t lanes) const {
+    if (formula_->is_of_catalog) return {};
     return formula_notes(*this, width_bytes, first_thread, lanes);
 }
 
@@ -261,20 +324,26 @@ std::string literal(std::int64_t value) {
     return value < 0 ? fmt::format("({}ll)", value) : fmt::format("{}ll", value);
 }
 
+constexpr std::size_t most_numbers = 8;  // of a functor: parameters of kernels take 4 KiB in all
+
 // One statement a node, in the order of the nodes; operands that a lazy operator may leave out are
 // in the braces of an `if`. No nesting of parentheses: the compiler sees flat text, whatever the
 // tree.
 class FunctorWriter {
  public:
-    FunctorWriter(const std::vector<Node>& nodes, const Scope& scope)
-        : nodes_(nodes), scope_(scope), parent_(nodes.size(), no_parent) {
+    FunctorWriter(const std::vector<Node>& nodes, const Scope& scope,
+                  const std::vector<bool>& is_short)
+        : nodes_(nodes),
+          scope_(scope),
+          is_short_(is_short),
+          origins_(origins_of(nodes, scope)),
+          parent_(nodes.size(), no_parent) {
         for (std::size_t id = 0; id < nodes.size(); ++id)
             for (std::size_t k = 0; k < child_count(nodes[id].kind); ++k)
                 parent_[nodes[id].children[k]] = static_cast<NodeId>(id);
     }
 
-    std::string write(const FormulaAccess& access, const std::string& type_name) {
-        line("struct {} {{", type_name);
+    Functor write(const FormulaAccess& access, const std::string& type_name) {
         ++indent_;
         // Not constexpr: expressions that no thread evaluates may divide by 0, which compilers
         // refuse there.
@@ -288,9 +357,10 @@ class FunctorWriter {
         line("return static_cast<Index>(v{});", access.index);
         --indent_;
         line("}}");
-        --indent_;
-        line("}};");
-        return std::move(out_);
+        if (numbers_.empty()) numbers_.push_back(0);  // no argument of a kernel is empty
+        return {fmt::format("struct {} {{\n    Index number[{}];\n{}}};\n", type_name,
+                            numbers_.size(), out_),
+                std::move(numbers_)};
     }
 
  private:
@@ -305,9 +375,23 @@ class FunctorWriter {
 
     void write_subtree(NodeId root) {
         for (NodeId id = nodes_[root].first; id <= root; ++id) {
-            if (!is_lazy(nodes_[id].kind)) write_value(id);
+            if (id != root && is_uniform(parent_[id])) continue;  // a part of one number
+            if (is_uniform(id) || !is_lazy(nodes_[id].kind)) write_value(id);
             if (id != root) write_around(id);
         }
+    }
+
+    bool is_uniform(NodeId id) const { return origins_[id] != Origins::threads; }
+
+    // A value that is the same in all threads. None of them needs one that cannot be computed.
+    std::string uniform(NodeId id) {
+        const std::int64_t value = evaluate_thread(nodes_, id, scope_, 0).value;
+        if (origins_[id] == Origins::launch || numbers_.size() == most_numbers)
+            return literal(value);
+        numbers_.push_back(static_cast<Index>(value));
+        // With fewer bits the compiler multiplies and divides in fewer instructions.
+        return fmt::format("static_cast<{}>(number[{}])", is_word(value) ? "unsigned" : "long long",
+                           numbers_.size() - 1);
     }
 
     // Opens and closes the braces of the lazy operator that has the node as an operand.
@@ -333,19 +417,17 @@ class FunctorWriter {
         }
     }
 
-    void write_value(NodeId id) { line("const long long v{} = {};", id, expression(nodes_[id])); }
+    void write_value(NodeId id) { line("const long long v{} = {};", id, expression(id)); }
 
-    std::string expression(const Node& node) const {
-        switch (node.kind) {
-            case NodeKind::literal: return literal(node.value);
-            case NodeKind::parameter:
-                return literal(scope_.values[static_cast<std::size_t>(node.value)]);
-            case NodeKind::variable: return variable(static_cast<Variable>(node.value));
-            default: return operation(node);
-        }
+    std::string expression(NodeId id) {
+        if (is_uniform(id)) return uniform(id);
+        if (nodes_[id].kind == NodeKind::variable)
+            return variable(static_cast<Variable>(nodes_[id].value));
+        return operation(id);
     }
 
-    static std::string operation(const Node& node) {
+    std::string operation(NodeId id) const {
+        const Node& node = nodes_[id];
         const auto operand = [&](std::size_t k) { return fmt::format("v{}", node.children[k]); };
         // For display only: kernels have no tables, so such formulas are predicted only.
         if (node.kind == NodeKind::lookup)
@@ -355,6 +437,9 @@ class FunctorWriter {
         if (!info.source.empty())
             return fmt::format(fmt::runtime(info.source), operand(0), operand(1), operand(2));
         if (child_count(node.kind) == 1) return fmt::format("{}{}", info.name, operand(0));
+        if (is_short_[id])
+            return fmt::format("static_cast<unsigned>({}) {} static_cast<unsigned>({})", operand(0),
+                               info.name, operand(1));
         return fmt::format("{} {} {}", operand(0), info.name, operand(1));
     }
 
@@ -363,10 +448,10 @@ class FunctorWriter {
     std::string variable(Variable variable) const {
         using Counter = VariablePart::Counter;
         const VariablePart part = part_of(variable, scope_);
-        if (part.counter == Counter::none) return literal(static_cast<std::int64_t>(part.number));
-        std::string value = "thread";
+        const bool is_short = scope_.threads - 1 <= std::numeric_limits<unsigned>::max();
+        std::string value = is_short ? "static_cast<unsigned>(thread)" : "thread";
         const auto then = [&](char sign, std::uint64_t number) {
-            value += fmt::format(" {} {}ull", sign, number);
+            value += fmt::format(" {} {}{}", sign, number, is_short ? "u" : "ull");
         };
         if (part.counter == Counter::thread_in_block) then('%', scope_.block);
         if (part.counter == Counter::block) then('/', scope_.block);
@@ -377,16 +462,36 @@ class FunctorWriter {
 
     const std::vector<Node>& nodes_;
     const Scope& scope_;
+    const std::vector<bool>& is_short_;
+    std::vector<Origins> origins_;
     std::vector<NodeId> parent_;
+    std::vector<Index> numbers_;
     std::string out_;
     std::size_t indent_ = 0;
 };
 
 }  // namespace
 
-std::string emit_functor(const ParsedFormula& formula, const FormulaAccess& access,
-                         const Scope& scope, const std::string& type_name) {
-    return FunctorWriter(formula.nodes, scope).write(access, type_name);
+Functor UserFormula::functor(const std::string& type_name) const {
+    return emit_functor(*formula_, access_, scope(), is_short_, type_name);
+}
+
+std::vector<bool> short_divisions(const std::vector<Node>& nodes,
+                                  const std::vector<NodeFacts>& facts) {
+    std::vector<bool> are_short;
+    for (const Node& node : nodes) {
+        const auto is_word_of = [&](NodeId id) {
+            return is_word(facts[id].range.low) && is_word(facts[id].range.high);
+        };
+        are_short.push_back(is_division(node) && is_word_of(node.children[0]) &&
+                            is_word_of(node.children[1]));
+    }
+    return are_short;
+}
+
+Functor emit_functor(const ParsedFormula& formula, const FormulaAccess& access, const Scope& scope,
+                     const std::vector<bool>& is_short, const std::string& type_name) {
+    return FunctorWriter(formula.nodes, scope, is_short).write(access, type_name);
 }
 
 }  // namespace coalprof

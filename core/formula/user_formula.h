@@ -26,9 +26,10 @@ class UserFormula : public CustomFormula {
     void evaluate(std::uint64_t first, std::uint32_t count, std::uint64_t* elements) const override;
     std::optional<Period> period() const override { return period_; }
     bool may_idle() const override { return access_.condition.has_value(); }
+    bool has_choices() const override;
     Computed computed(ExpressionsSeen& seen) const override;
     bool is_same_as(const CustomFormula& other) const override;
-    std::string cuda_source(const std::string& type_name) const override;
+    Functor functor(const std::string& type_name) const override;
     std::string text() const override;
     std::string index_text() const override;
     std::string access_text() const override;
@@ -42,25 +43,28 @@ class UserFormula : public CustomFormula {
  private:
     std::string written() const;
     std::optional<std::int64_t> number_of(const Node& node) const;
-    bool divides_at_length(const Node& node) const;
     bool adds_a_number(const Node& node) const;
 
     std::shared_ptr<const ParsedFormula> formula_;
-    FormulaAccess access_;
+    FormulaAccess access_;        // without a condition that holds in every thread
+    std::vector<bool> is_short_;  // short_divisions()
     LaneProgram program_;
     std::optional<Period> period_;
 };
 
+// By node: a division for which 32 bits are enough.
+std::vector<bool> short_divisions(const std::vector<Node>& nodes,
+                                  const std::vector<NodeFacts>& facts);
+
 // From the tree to C++ source that NVRTC compiles: made of the tree's operators and numbers only,
 // so that nothing a user typed ever reaches a compiler. The same text compiles on the host, where
-// it is tested.
-// `struct TYPE_NAME { constexpr Index operator()(Index thread) const {...} };`: the access's
-// element in each thread of the launch, idle_lane where its condition switches the thread off. It
-// needs Index, idle_lane and Scatter of core/pattern/formulas.h before it. It is defined for
+// it is tested. It is the access's element in each thread of the launch, idle_lane where its
+// condition switches the thread off; what follows from parameters alone is a number of the functor,
+// so that one text serves a sweep. It needs core/pattern/formulas.h before it. It is defined for
 // threads that do not fail (check_launch); operands that are not evaluated there are not evaluated
 // here.
-std::string emit_functor(const ParsedFormula& formula, const FormulaAccess& access,
-                         const Scope& scope, const std::string& type_name);
+Functor emit_functor(const ParsedFormula& formula, const FormulaAccess& access, const Scope& scope,
+                     const std::vector<bool>& is_short, const std::string& type_name);
 
 // The reasons why a formula touches memory as it does, part by part: which term moves from lane to
 // lane, by how many bytes, and where the warp starts. For `coalprof explain`, beside the drawing of

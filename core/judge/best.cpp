@@ -132,7 +132,7 @@ class BestRanking {
         return fmt::format(
             "not the same work: {} {} {}, {} {}; per byte, {}", least.of->name,
             is_of_kernels() ? "stores" : "needs", bytes(least), most.of->name, bytes(most),
-            ranked_by_byte.best.size() == all_.size() ? "all are equal"
+            ranked_by_byte.best.size() == all_.size() ? "none is certainly the best"
                                                       : "the best is " + best.text());
     }
 
@@ -170,7 +170,7 @@ class BestRanking {
                                 doubtful == 1 ? others.text() : fmt::format("{} others", doubtful));
         if (!held.empty())
             text += fmt::format(
-                ", but of 100 pairs of launches so far apart {} were measured in this order", held);
+                ", but in tests {} of 100 predictions this far apart had the right order", held);
         return text;
     }
 

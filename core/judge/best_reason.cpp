@@ -76,7 +76,9 @@ std::string text_of_difference(const TrafficDifference& one, std::string_view ot
         return fmt::format("{} {}, {} none", count(one.best), one.row->noun, other_name);
     if (one.best == 0)
         return fmt::format("no {}, {} {}", one.row->noun, other_name, count(one.other));
-    return fmt::format("{:.3g} times the {}", one.best / one.other, one.row->noun);
+    const double ratio = one.best / one.other;
+    return ratio < 1 ? fmt::format("{:.3g} % fewer {}", (1 - ratio) * 100, one.row->noun)
+                     : fmt::format("{:.3g} times the {}", ratio, one.row->noun);
 }
 
 // What the best has less of is a reason; what it has most more of must not be kept back.
@@ -92,7 +94,7 @@ std::string text_of_differences(std::vector<TrafficDifference> all, std::string_
     for (const TrafficDifference& one : all)
         if (is_less(one) && said++ < most_reasons)
             text += (said > 1 ? "; " : "") + text_of_difference(one, other_name) +
-                    (said == 1 && one.best != 0 ? fmt::format(" of {}", other_name) : "");
+                    (said == 1 && one.best != 0 ? fmt::format(" than {}", other_name) : "");
     if (text.empty() || is_less(all.back())) return text;
     return fmt::format("{}, but {}", text, text_of_difference(all.back(), other_name));
 }

@@ -69,7 +69,7 @@ std::string overlap_text(const std::vector<BestAtSize>& sizes) {
     const BestAtSize& closest = *std::ranges::min_element(sizes, {}, &BestAtSize::ratio);
     if (!closest.order_held.empty())
         text += fmt::format(
-            ", but of 100 pairs of launches so far apart {} or more were measured in this order",
+            ", but in tests {} or more of 100 predictions this far apart had the right order",
             closest.order_held);
     return text;
 }

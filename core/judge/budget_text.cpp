@@ -22,6 +22,8 @@ namespace {
 constexpr std::string_view budget_hint =
     "budgets look like 'excess <= 5%', 'load_sectors <= 1.25*load_ideal_sectors' or 'measured "
     "duration_seconds < 20us if stride=1..8'";
+constexpr std::string_view one_each_hint =
+    "after the limit stands a condition, if stride=1; of two budgets each has its own --budget";
 constexpr std::size_t most_budget_bytes = 4096;
 constexpr std::size_t most_budgets = 1000;
 
@@ -73,7 +75,8 @@ class BudgetParser {
         skip_blanks();
         if (at_ == value_.text.size()) return budget;
         const std::size_t if_at = at_;
-        if (read_word() != "if") value_.refuse(if_at, "expected 'if' or the end here");
+        if (read_word() != "if")
+            value_.refuse(if_at, "expected 'if' or the end here", one_each_hint);
         do {
             budget.conditions.push_back(read_condition());
         } while (accept_and());
@@ -159,33 +162,59 @@ class BudgetParser {
             value_.refuse(at_ - word.size(), "expected a number from 0, or a counter, here");
         if (bases.size() > 1 && bases.size() != budget.terms.size())
             value_.refuse(at_, "name the operation of this counter, such as load_ideal_sectors");
-        for (std::size_t i = 0; i < budget.terms.size(); ++i)
-            budget.terms[i].base = bases[bases.size() > 1 ? i : 0];
+        for (std::size_t i = 0; i < budget.terms.size(); ++i) {
+            const Counter base = bases[bases.size() > 1 ? i : 0];
+            const Counter counter = budget.terms[i].counter;
+            if (const auto [a, b] = std::pair(kind_of(counter), kind_of(base)); a != b)
+                value_.refuse(at_ - word.size(),
+                              fmt::format("{} is {} and {} {}: they cannot be compared",
+                                          key_of(counter), a, key_of(base), b));
+            budget.terms[i].base = base;
+        }
+    }
+    // Counters of one kind can be multiples of each other.
+    static std::string_view kind_of(Counter counter) {
+        switch (info(counter).unit) {
+            case Unit::ratio: return "a ratio";
+            case Unit::second: return "a time";
+            case Unit::byte_per_second: return "a rate";
+            default: break;
+        }
+        return key_of(counter).find("_per_") == std::string_view::npos ? "a count" : "a quotient";
     }
     void read_unit(Budget& budget, std::size_t begin) {
         const Counter counter = budget.terms.front().counter;
+        const std::size_t number_end = at_;
+        skip_blanks();
         const std::size_t unit_at = at_;
         at_ = std::min(value_.text.find_first_of(" \t", at_), value_.text.size());
-        const std::string_view unit = value_.text.substr(unit_at, at_ - unit_at);
-        if (unit.empty()) {
-            if (info(counter).unit == Unit::ratio && budget.limit > 1)
-                refuse_percent(begin, counter, budget.limit);
-            return;
+        std::string_view unit = value_.text.substr(unit_at, at_ - unit_at);
+        if (unit == "if") {
+            unit = {};
+            at_ = unit_at;
         }
         const auto units = units_of(info(counter).unit);
-        for (const UnitStep& known : units)
-            if (known.unit == unit) {
-                budget.limit *= known.factor;
-                return;
-            }
         const std::string list = joined(units, &UnitStep::unit);
-        value_.refuse(unit_at, fmt::format("'{}' is no unit of {}{}", shown(unit), key_of(counter),
-                                           list.empty() ? ", which takes none" : ": use " + list));
+        // Nobody means 50 seconds, or 3000 bytes a second.
+        const bool needs_unit = kind_of(counter) == "a time" || kind_of(counter) == "a rate";
+        if (unit.empty() && info(counter).unit == Unit::ratio && budget.limit > 1)
+            refuse_percent(begin, number_end, counter, budget.limit);
+        if (unit.empty() && needs_unit && budget.limit != 0)
+            value_.refuse(unit_at, fmt::format("{} is {}: its limit needs a unit, {}",
+                                               key_of(counter), kind_of(counter), list));
+        for (const UnitStep& known : units)
+            if (known.unit == unit) budget.limit *= known.factor;
+        if (!unit.empty() && std::ranges::find(units, unit, &UnitStep::unit) == units.end())
+            value_.refuse(unit_at,
+                          fmt::format("'{}' is no unit of {}{}", shown(unit), key_of(counter),
+                                      list.empty() ? ", which takes none" : ": use " + list),
+                          one_each_hint);
     }
 
-    [[noreturn]] void refuse_percent(std::size_t at, Counter counter, double number) const {
+    [[noreturn]] void refuse_percent(std::size_t at, std::size_t end, Counter counter,
+                                     double number) const {
         std::string corrected(value_.text);
-        corrected.insert(at_, "%");
+        corrected.insert(end, "%");
         value_.refuse(at,
                       fmt::format("{} is a ratio, and {} of it would be {} %", key_of(counter),
                                   number, number * 100),

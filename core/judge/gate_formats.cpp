@@ -114,7 +114,7 @@ std::string outcome_line(const GateCase& one) {
         return fmt::format("broken at {} of {}", grouped(broken), count_text(all, one.noun()));
     if (one.count(Kind::missing) > 0)
         return one.held() == 0
-                   ? "no matching line in the result"
+                   ? "no point to check"
                    : fmt::format("no number at {} of {}", grouped(one.count(Kind::missing)),
                                  count_text(all, one.noun()));
     return fmt::format("kept at {}", count_text(all, one.noun()));

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/pattern/catalog.h"
-#include "core/pattern/transpose.h"
+#include "core/sweep/patterns.h"
 #include "core/sweep/sweep.h"
+#include "core/sweep/transpose.h"
 #include "core/text/error.h"
 #include "core/text/range.h"
 
@@ -43,7 +43,7 @@ std::vector<PatternOptions> options_to_verify(const PatternInfo& pattern) {
     };
     // Tiles of all sizes where they decide over the banks; always those of 16, where a warp takes
     // two rows.
-    for (const std::string_view variant : transpose_variants()) {
+    for (const std::string_view variant : find_launch_option("variant")->words()) {
         const bool has_own_banks = variant == "padded" || variant == "swizzled";
         if (!has_own_banks) add(variant, std::nullopt);
         if (!has_tile(variant)) continue;

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/pattern/catalog.h"
 #include "core/run/agreement.h"
+#include "core/sweep/patterns.h"
 #include "core/sweep/swept_points.h"
 
 namespace coalprof {

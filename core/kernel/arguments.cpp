@@ -228,6 +228,7 @@ class Binder {
             value, option_,
             "for example x=f32[1048576], x=i32[4096]=iota, =random:SEED or =@raw.bin");
         LaunchArray array{.name = name_of(at), .base = base_of(at), .is_alone = true};
+        require_fitting(at, text);
         if (value.starts_with('@')) {
             const bool is_pointer = code_.parameters[at].size_bytes == 8 && code_.is_address[at];
             ArrayFile file =
@@ -244,10 +245,30 @@ class Binder {
         } else {
             describe_array(array, text);
         }
-        if (code_.parameters[at].size_bytes != 8)
-            throw UsageError(fmt::format("{}: parameter {} is no pointer", option_, array.name));
         put(at, array.base, 8);
         bound_.memory.add(std::move(array));
+    }
+    // An array is of the parameter's type, or of bytes that are nothing else.
+    void require_fitting(std::size_t at, const ArrayText& text) const {
+        if (text.type.empty()) return;
+        const std::string name = printable(name_of(at));
+        const std::string of = fmt::format("{}: parameter {} is {}", option_, name,
+                                           printable(type_text(code_, types_, at)));
+        if (code_.parameters[at].size_bytes != 8 ||
+            (at < types_.size() && types_[at].find('*') == std::string::npos && kind_of(at)))
+            throw UsageError(of + ", no array", fmt::format("for example --arg {}=1000", name));
+        if (!element_type_of_array(text.type) && types_.size() > at && !kind_of(at))
+            throw UsageError(
+                of + fmt::format(", and '{}' is no type of numbers", shown(text.type)),
+                fmt::format("an array of structures is given in bytes: --arg {}=u8[BYTES]", name));
+        const auto wanted = kind_of(at), given = kind_of_type(text.type);
+        const bool are_bytes = given && given->bytes == 1 && text.rule != ArrayRule::iota &&
+                               text.rule != ArrayRule::random;
+        if (!wanted || !given || are_bytes ||
+            (wanted->bytes == given->bytes && (wanted->kind == 'f') == (given->kind == 'f')))
+            return;
+        throw UsageError(of + fmt::format(", and {} was given", shown(text.type)),
+                         fmt::format("--arg {}={}", name, declared(at)));
     }
     // NumPy makes int64 and float64 of numbers without a type, and kernels mostly take 4 bytes.
     // Narrower elements may be loaded several at a time.
@@ -314,7 +335,9 @@ class Binder {
             throw UsageError(
                 fmt::format("{}: it does not say how many elements the array has", option_),
                 fmt::format("for example --arg {}={}[1048576]", printable(name_of(at)), value));
-        const std::string hint = code_.is_address[at]
+        const std::string near = near_parameter(value);
+        const std::string hint = !near.empty() ? near
+                                 : code_.is_address[at]
                                      ? std::filesystem::exists(value) || value.ends_with(".npy")
                                            ? fmt::format("did you mean --arg {}=@{}?",
                                                          printable(name_of(at)), shown(value))
@@ -328,6 +351,12 @@ class Binder {
                 fmt::format("say what it points to: --arg {}=f32[COUNT]; 0 is the null pointer",
                             name_of(at)));
         put(at, bits, parameter.size_bytes);
+    }
+    // "y=xx": a parameter may be meant.
+    std::string near_parameter(const std::string& value) const {
+        std::vector<std::string_view> views(names_.begin(), names_.end());
+        const auto meant = nearest(value, views);
+        return meant ? fmt::format("did you mean {}?", printable(*meant)) : std::string();
     }
     // f: a real; u, s, i: an integer; b: bits that may be either.
     char letter_of(std::size_t at) const {

@@ -88,12 +88,21 @@ std::string other_faults(const KernelResult& result, const Code& code, const std
     return text;
 }
 
+[[noreturn]] void refuse_line(const KernelResult& result, const std::string& line) {
+    NameList lines(12);
+    std::string last;
+    for (std::size_t i = 1; i < result.points.size(); ++i)
+        if (std::string one = text_of(result.points[i].parameters, "line"); one != last) {
+            lines.add(printable(one));
+            last = std::move(one);
+        }
+    throw UsageError(
+        fmt::format("explain kernel: no access of line {} was executed", shown(line)),
+        lines.text().empty() ? std::string() : fmt::format("--line is one of {}", lines.text()));
+}
+
 std::vector<LineAccess> chosen_accesses(const std::vector<LineAccess>& all,
                                         const LineChoice& choice) {
-    if (all.empty())
-        throw UsageError(
-            fmt::format("explain kernel: no access of line {} was executed", shown(choice.line)),
-            "coalprof kernel FILE lists the lines with accesses");
     std::vector<LineAccess> chosen;
     std::ranges::copy_if(all, std::back_inserter(chosen), [&](const LineAccess& one) {
         return (choice.op.empty() || word_of(one, "op") == choice.op) &&
@@ -202,6 +211,7 @@ DrawnWarps explain_line(const KernelResult& result, const Code& code, const Line
         throw Error(fmt::format("explain kernel: no warp of line {} can be drawn. {}",
                                 shown(choice.line), trimmed(faults)),
                     ExitCode::partial);
+    if (all.empty()) refuse_line(result, choice.line);
     std::vector<LineAccess> accesses = chosen_accesses(all, choice);
     const std::string all_names = names_of(accesses);
     const std::size_t count = accesses.size();

@@ -100,8 +100,7 @@ class FindingPrices {
         finding.kernel_seconds = seconds;
         if (const double hits = l1_hits(sites); hits >= 0.5)
             finding.text += fmt::format(
-                " {:.0f} % of its sectors are in L1 already, from earlier loads: they cost passes "
-                "through L1, not traffic to L2.",
+                " {:.0f} % of these sectors are L1 hits: they cost L1 bandwidth, not L2 traffic.",
                 100 * hits);
         if (saved >= least_gain * seconds) return say_saving(finding, saved);
         if (!say_collecting(finding, sites)) say_useless(finding, mended.limits.front());

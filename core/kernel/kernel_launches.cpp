@@ -23,6 +23,42 @@ Value value_of_word(const std::string& word) {
     return Value{word};
 }
 
+// What a launch of other dimensions, or with other numbers, would not have; empty: nothing strikes.
+std::string strange_of_launch(const Code& code, const KernelChoice& choice, double idle_share) {
+    const auto reads = [&](SlotKind thread, SlotKind block) {
+        return std::ranges::any_of(code.slots, [&](const SlotInfo& one) {
+            return one.kind == thread || one.kind == block;
+        });
+    };
+    std::vector<std::string> all;
+    const auto compare = [&](char axis, bool is_read, std::uint64_t count) {
+        if (is_read && count == 1)
+            all.push_back(
+                fmt::format("the kernel reads {0} of its threads or blocks, and there is "
+                            "one {0} only: --grid 64x64 --block 32x8 have several",
+                            axis));
+        if (!is_read && count > 1)
+            all.push_back(fmt::format(
+                "the kernel does not read {} of its threads or blocks: {} times the same is done",
+                axis, count));
+    };
+    const bool by_number = reads(SlotKind::laneid, SlotKind::warpid);
+    if (!by_number) {
+        compare('y', reads(SlotKind::tid_y, SlotKind::ctaid_y), choice.grid.y * choice.block.y);
+        compare('z', reads(SlotKind::tid_z, SlotKind::ctaid_z), choice.grid.z * choice.block.z);
+    }
+    constexpr double much = 0.5;  // a last part of a grid is idle in most programs
+    const auto blocks = static_cast<double>(choice.grid.count());
+    if (idle_share >= 1)
+        all.emplace_back("no thread accesses memory");
+    else if (idle_share > much)
+        all.push_back(
+            fmt::format("{:.0f} of {:.0f} blocks access no memory", idle_share * blocks, blocks));
+    if (idle_share > much)
+        for (const std::string& one : choice.arguments) all.back() += " --arg " + shown(one);
+    return joined(all, "; ");
+}
+
 std::array<std::uint32_t, 3> as_array(const Dimensions& dimensions) {
     return {static_cast<std::uint32_t>(dimensions.x), static_cast<std::uint32_t>(dimensions.y),
             static_cast<std::uint32_t>(dimensions.z)};
@@ -154,7 +190,10 @@ KernelResult predict_choice(Code& code, const std::vector<std::string>& paramete
     bound.launch.multiprocessors =
         machine.board ? machine.board->multiprocessors : 132;  // an H100's
     bound.launch.cc_major = static_cast<std::uint32_t>(machine.rules->cc.major);
-    return predict_kernel(code, bound.launch, bound.memory, machine, options);
+    KernelResult result = predict_kernel(code, bound.launch, bound.memory, machine, options);
+    if (std::string text = strange_of_launch(code, choice, result.idle_share); !text.empty())
+        result.warnings.push_back({"W-LAUNCH", {}, std::move(text)});
+    return result;
 }
 
 std::string costliest_line(const KernelResult& result) {

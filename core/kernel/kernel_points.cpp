@@ -302,9 +302,11 @@ class CountingSink : public AccessSink {
     void begin(const BlockBox& box) override {
         counter.begin(box);
         stream.begin(box);
+        idle_now_ = box.blocks();
     }
     void take(std::uint32_t site, Space space, const WarpAccess& access, const Growth& growth,
               const BlockBox& box) override {
+        idle_now_ = 0;
         counter.take(site, space, access, growth, box);
         if (space == Space::global)
             stream.take(site, access, growth, box);
@@ -318,6 +320,7 @@ class CountingSink : public AccessSink {
     void keep() override {
         counter.keep();
         stream.keep();
+        idle += idle_now_;
     }
     void drop() override {
         counter.drop();
@@ -326,6 +329,10 @@ class CountingSink : public AccessSink {
 
     SiteCounter counter;
     L2Stream stream;
+    std::uint64_t idle = 0;  // blocks that access no memory
+
+ private:
+    std::uint64_t idle_now_ = 0;
 };
 
 std::optional<SimulatedLaunch> add_time(const Code& code, const KernelLaunch& launch,
@@ -341,8 +348,6 @@ std::optional<SimulatedLaunch> add_time(const Code& code, const KernelLaunch& la
     }
     L2Stream& stream = sinks.front().stream;
     for (std::size_t i = 1; i < sinks.size(); ++i) stream.add(sinks[i].stream);
-    totals.atomics_of_line = static_cast<double>(stream.most_atomics()) * scale;
-    totals.stores_of_line = static_cast<double>(stream.most_stores()) * scale;
     std::optional<SimulatedLaunch> simulated =
         simulate_launch(code, launch, memory, machine, stream, totals);
     if (!simulated) return simulated;
@@ -387,6 +392,11 @@ KernelResult predict_kernel(const Code& code, const KernelLaunch& launch, Launch
             groups.push_back(readings_of(code, machine, one.counter.counts(), result.sites[i]));
         extrapolate(result.points[i], groups, scale);
     }
+    std::uint64_t idle = 0;
+    for (const CountingSink& one : sinks) idle += one.idle;
+    if (!code.sites.empty() && result.faults.empty())
+        result.idle_share =
+            static_cast<double>(idle) * scale / static_cast<double>(launch.blocks());
     Point& kernel = result.points.front();
     std::optional<SimulatedLaunch> simulated;
     if (kernel.failure.empty())

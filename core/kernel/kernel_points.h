@@ -22,6 +22,7 @@ struct KernelResult {
     std::vector<std::vector<std::uint32_t>> sites;  // of each point, in Code::sites
     std::vector<LineFinding> findings;              // where there are faults, of these alone
     std::vector<KernelFault> faults;                // of the findings
+    double idle_share = 0;                          // of the blocks, which access no memory
     std::vector<Warning> warnings;
 };
 

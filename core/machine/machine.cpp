@@ -69,7 +69,8 @@ std::set<std::string> likely_capabilities(std::string_view wanted) {
 std::string hint_for(std::string_view wanted) {
     const std::string all = "`coalprof machines` lists all boards and compute capabilities";
     const std::set<std::string> likely = likely_capabilities(wanted);
-    if (likely.empty() || likely.size() > 3) return all;
+    const bool is_capability = wanted.find_first_not_of("0123456789.") == wanted.npos;
+    if (is_capability || likely.empty() || likely.size() > 3) return all;
     return fmt::format("its compute capability will do, here most likely {} (--machine {}); {}",
                        fmt::join(likely, " or "), *likely.begin(), all);
 }

@@ -10,6 +10,7 @@
 #include "core/machine/rates.h"
 #include "core/result/document.h"
 #include "core/text/byte_source.h"
+#include "core/text/name_list.h"
 #include "core/text/number.h"
 
 namespace coalprof {
@@ -30,23 +31,22 @@ struct Ends {
 constexpr Ends multiprocessors_there_are{1, 10'000};
 constexpr Ends bytes_per_second_there_are{1e9, 1e15};
 constexpr Ends l2_bytes_there_are{1024, 1e12};
-// As factors of this program's own values for such a GPU. Rates of one kind differ by a factor of
-// 1.7 between GPUs that were measured (core/machine/chips), shares and powers by 1.4.
+// A rate, as a factor of this program's own value for such a GPU. Those of one kind differ by a
+// factor of 1.7 between GPUs that were measured (core/machine/chips).
 constexpr double most_apart = 1000;
-Ends ends_of(const RateInfo& rate, const Rates& known) {
-    const double factor = rate.unit == "1" ? 10 : most_apart;
-    return {known.*rate.value / factor, known.*rate.value * factor};
-}
 
 double number_at(const NamedValues& values, std::string_view key, std::string_view name,
-                 const Ends& ends) {
+                 const Ends& ends, std::string_view unit) {
     const auto number = number_of(find_value(values, key));
     if (!number || !(*number >= ends.least) || !(*number <= ends.most))
-        complain(name, fmt::format("a number from {:.3g} to {:.3g}", ends.least, ends.most));
+        complain(number ? fmt::format("{}, {:.9g},", name, number.value_or(0)) : std::string(name),
+                 fmt::format("from {:.3g} to {:.3g}{}", ends.least, ends.most,
+                             unit == "1" ? "" : fmt::format(" {}", unit)));
     return *number;
 }
-std::uint64_t natural_at(const NamedValues& values, std::string_view name, const Ends& ends) {
-    const double number = number_at(values, name, name, ends);
+std::uint64_t natural_at(const NamedValues& values, std::string_view name, const Ends& ends,
+                         std::string_view unit) {
+    const double number = number_at(values, name, name, ends, unit);
     if (number != std::floor(number)) complain(name, "a whole number");
     return static_cast<std::uint64_t>(number);
 }
@@ -66,33 +66,43 @@ ComputeCapability capability_at(const NamedValues& values) {
     return {static_cast<int>(major.value), static_cast<int>(minor.value)};
 }
 
-// In any order: the time that a flush adds to a start stays, unless the file has the flushed start.
+void require_unit(const ListRow& row, std::string_view name, std::string_view unit) {
+    const Value* typed = find_value(row.values, "unit");
+    if (typed && text_of(*typed) != unit && text_of(*typed) != "1")  // 1: no unit is given
+        complain(fmt::format("the unit of {}, \"{}\",", name, text_of(*typed)),
+                 fmt::format("\"{}\"", unit));
+}
+
+// Other versions have other rates; a misspelled one is refused.
+void refuse_misspelled(const std::string& name) {
+    std::vector<std::string_view> names;
+    for (const SimRateInfo& one : all_sim_rates()) names.push_back(one.key);
+    if (const auto meant = nearest(name, names))
+        complain(fmt::format("\"{}\"", name),
+                 fmt::format("the name of a rate, as \"{}\" is", *meant));
+}
+
 void take_rates(const ListDocument& list, Rates& rates) {
-    const Rates known_rates = rates;
-    const double flush_adds = rates.flushed_start_seconds - rates.start_seconds;
-    bool has_flushed_start = false;
+    const SimRates known = rates.sim;
     for (const ListRow& row : list.rows) {
         const Value* kind = find_value(row.values, "kind");
         if (!kind || text_of(*kind) != machine_file_rate) continue;
         const std::string name = text_at(row.values, "name");
-        const auto sim =
+        const auto rate =
             std::ranges::find(all_sim_rates(), std::string_view(name), &SimRateInfo::key);
-        if (sim != all_sim_rates().end()) {
-            const double shipped = known_rates.sim.*sim->value;
-            rates.sim.*sim->value = number_at(row.values, "value", sim->key,
-                                              {shipped / most_apart, shipped * most_apart});
+        if (rate == all_sim_rates().end()) {
+            refuse_misspelled(name);
             continue;
         }
-        const auto known = std::ranges::find(all_rates(), std::string_view(name), &RateInfo::key);
-        if (known == all_rates().end()) continue;
-        rates.*known->value =
-            number_at(row.values, "value", known->key, ends_of(*known, known_rates));
-        has_flushed_start |= known->value == &Rates::flushed_start_seconds;
+        require_unit(row, rate->key, rate->unit);
+        const double shipped = known.*rate->value;
+        rates.sim.*rate->value =
+            number_at(row.values, "value", rate->key, {shipped / most_apart, shipped * most_apart},
+                      rate->unit);
         const Value* source = find_value(row.values, "source");
-        if (known->value == &Rates::start_seconds && source && text_of(*source) == "measured")
-            rates.starts = starts_about(rates.start_seconds);
+        if (rate->value == &SimRates::launch_seconds && source && text_of(*source) == "measured")
+            rates.starts = starts_about(rates.sim.launch_seconds);
     }
-    if (!has_flushed_start) rates.flushed_start_seconds = rates.start_seconds + flush_adds;
 }
 
 Machine machine_from(const ListDocument& list, const std::string& path) {
@@ -103,10 +113,10 @@ Machine machine_from(const ListDocument& list, const std::string& path) {
     Machine machine = machine_of_device(
         capability_at(list.more), measured->device,
         DeviceSizes{static_cast<std::uint32_t>(
-                        natural_at(list.more, "multiprocessors", multiprocessors_there_are)),
+                        natural_at(list.more, "multiprocessors", multiprocessors_there_are, "1")),
                     number_at(list.more, "peak_bytes_per_second", "peak_bytes_per_second",
-                              bytes_per_second_there_are),
-                    natural_at(list.more, "l2_bytes", l2_bytes_there_are)});
+                              bytes_per_second_there_are, "B/s"),
+                    natural_at(list.more, "l2_bytes", l2_bytes_there_are, "bytes")});
     // Values that the file lacks are those that this program has for such a GPU.
     const std::optional<Rates> known = rates_of(machine);
     if (!known || machine.rules->global != GlobalRule::sectors_by_warp)

@@ -31,10 +31,6 @@ void scale(SimRates& sim, const Board& board, const Board& measured, double proc
 Rates scaled(const Board& board, const Board& measured, Rates rates) {
     const double processors = board.multiprocessors / static_cast<double>(measured.multiprocessors);
     const double memory = board.peak_bytes_per_second / measured.peak_bytes_per_second;
-    for (const RateInfo& rate : all_rates()) {
-        if (rate.scaling == Scaling::by_multiprocessors) rates.*rate.value *= processors;
-        if (rate.scaling == Scaling::by_bandwidth) rates.*rate.value *= memory;
-    }
     scale(rates.sim, board, measured, processors, memory);
     scale(rates.sim_read, board, measured, processors, memory);
     rates.doubt = rates.cache_doubt = 3;
@@ -79,74 +75,13 @@ StartRange starts_about(double seconds) {
             .most_seconds = seconds + doubt_seconds};
 }
 
-void set_start(Rates& rates, double seconds) {
-    rates.flushed_start_seconds += seconds - rates.start_seconds;
-    rates.start_seconds = seconds;
-}
-
-std::span<const RateInfo> all_rates() {
-    using enum Scaling;
-    constexpr std::string_view per_second = "1/s";
-    // Not calibrated: instructions are issued four a clock, whatever launches show; the others
-    // decide almost nothing of any launch of the catalog, so that a fit to launches would be noise.
-    constexpr bool never = false;
-    static constexpr std::array rates{
-        RateInfo{"start_seconds", "s", &Rates::start_seconds},
-        RateInfo{"flushed_start_seconds", "s", &Rates::flushed_start_seconds},
-        RateInfo{"blocks_per_second", per_second, &Rates::blocks_per_second, by_multiprocessors},
-        RateInfo{"issued_per_second", per_second, &Rates::issued_per_second, by_multiprocessors,
-                 never},
-        RateInfo{"hashes_per_second", per_second, &Rates::hashes_per_second, by_multiprocessors},
-        RateInfo{"latency_seconds", "s", &Rates::latency_seconds},
-        RateInfo{"dram_latency_seconds", "s", &Rates::dram_latency_seconds},
-        RateInfo{"branch_latency_seconds", "s", &Rates::branch_latency_seconds},
-        RateInfo{"store_latency_seconds", "s", &Rates::store_latency_seconds},
-        RateInfo{"dependent_latency_seconds", "s", &Rates::dependent_latency_seconds},
-        RateInfo{"serial_share", "1", &Rates::serial_share},
-        RateInfo{"exposed_latency", "1", &Rates::exposed_latency, none, never},
-        RateInfo{"l1_lines_per_second", per_second, &Rates::l1_lines_per_second, by_multiprocessors,
-                 never},
-        RateInfo{"shared_wavefronts_per_second", per_second, &Rates::shared_wavefronts_per_second,
-                 by_multiprocessors},
-        RateInfo{"constant_requests_per_second", per_second, &Rates::constant_requests_per_second,
-                 by_multiprocessors},
-        RateInfo{"l2_read_requests_per_second", per_second, &Rates::l2_read_requests_per_second,
-                 by_multiprocessors},
-        RateInfo{"l2_write_requests_per_second", per_second, &Rates::l2_write_requests_per_second,
-                 by_multiprocessors},
-        RateInfo{"l2_sectors_per_second", per_second, &Rates::l2_sectors_per_second,
-                 by_multiprocessors},
-        RateInfo{"dram_read_bursts_per_second", per_second, &Rates::dram_read_bursts_per_second,
-                 by_bandwidth},
-        RateInfo{"dram_write_bursts_per_second", per_second, &Rates::dram_write_bursts_per_second,
-                 by_bandwidth},
-        RateInfo{"read_sparseness", "1", &Rates::read_sparseness},
-        RateInfo{"write_sparseness", "1", &Rates::write_sparseness},
-        RateInfo{"scattered", "1", &Rates::scattered, none, never},
-        RateInfo{"line_stores_per_second", per_second, &Rates::line_stores_per_second},
-        RateInfo{"line_updates_per_second", per_second, &Rates::line_updates_per_second},
-        RateInfo{"line_reads_per_second", per_second, &Rates::line_reads_per_second},
-        RateInfo{"line_reductions_per_second", per_second, &Rates::line_reductions_per_second},
-        RateInfo{"busy_line_reads_per_second", per_second, &Rates::busy_line_reads_per_second},
-        RateInfo{"slice_stores_per_second", per_second, &Rates::slice_stores_per_second},
-        RateInfo{"slice_reads_per_second", per_second, &Rates::slice_reads_per_second},
-        RateInfo{"mixed_lines_per_second", per_second, &Rates::mixed_lines_per_second,
-                 by_bandwidth},
-        RateInfo{"barrier_latency_seconds", "s", &Rates::barrier_latency_seconds},
-        RateInfo{"word_latency_seconds", "s", &Rates::word_latency_seconds},
-        RateInfo{"reductions_per_second", per_second, &Rates::reductions_per_second,
-                 by_multiprocessors},
-        RateInfo{"slice_imbalance", "1", &Rates::slice_imbalance},
-        RateInfo{"overlap", "1", &Rates::overlap, none, never},
-    };
-    return rates;
-}
-
 std::span<const SimRateInfo> all_sim_rates() {
     constexpr std::string_view per_second = "1/s", cycles = "cycles";
     static constexpr std::array rates{
         SimRateInfo{"sim_clock_hertz", "Hz", &SimRates::clock_hertz},
         SimRateInfo{"sim_start_seconds", "s", &SimRates::start_seconds},
+        SimRateInfo{"start_seconds", "s", &SimRates::launch_seconds},
+        SimRateInfo{"flush_seconds", "s", &SimRates::flush_seconds},
         SimRateInfo{"sim_blocks_per_second", per_second, &SimRates::blocks_per_second},
         SimRateInfo{"sim_read_requests_per_second", per_second,
                     &SimRates::read_requests_per_second},

@@ -1,12 +1,14 @@
-// Rates of the parts of a GPU for the simulation of kernels (core/sim): data of a chip, each with
+// Rates of the parts of a GPU for the simulation of launches (core/sim): data of a chip, each with
 // its source (chips/). A launch's share of L2 is one of them.
 #pragma once
 
 namespace coalprof {
 
 struct SimRates {
-    double clock_hertz = 0;    // of the multiprocessors, under load
-    double start_seconds = 0;  // of an empty launch, without the host's part
+    double clock_hertz = 0;     // of the multiprocessors, under load
+    double start_seconds = 0;   // of an empty launch, without the host's part
+    double launch_seconds = 0;  // with it, between two events
+    double flush_seconds = 0;   // more, after a flush of L2
 
     // Rates of the whole GPU.
     double blocks_per_second = 0;           // that start
@@ -15,7 +17,7 @@ struct SimRates {
     double write_requests_per_second = 0;   // lines
     double partial_writes_per_second = 0;   // sectors that are written in part
     double reductions_per_second = 0;       // sectors of atomics
-    double line_reductions_per_second = 0;  // requests of one line
+    double line_reductions_per_second = 0;  // those of one slice of L2
     double dram_read_bytes_per_second = 0;
     double dram_write_bytes_per_second = 0;
     double dram_rows_per_second = 0;  // activated, each for dram_row_lines (core/sim)

@@ -1,6 +1,7 @@
-// The index formulas, each once: the model evaluates them on the CPU and the kernels, compiled at
-// run time from this very text, on the GPU. A formula maps the logical index i of a thread's
-// element (0, 1, 2, ... over the whole launch) to the element that is touched, or to idle_lane.
+// What index formulas are made of beside operators, and the tiles of a transpose: the model
+// evaluates them on the CPU and the kernels, compiled at run time from this very text, on the GPU.
+// A formula maps the logical index i of a thread's element (0, 1, 2, ... over the whole launch) to
+// the element that is touched, or to idle_lane.
 //
 // No standard header and no CUDA word may appear here: NVRTC reads it as it stands.
 #pragma once
@@ -11,48 +12,6 @@ using Index = unsigned long long;  // 64 bits in both C++ and CUDA
 
 // The answer of a formula for an idle lane.
 inline constexpr Index idle_lane = ~Index{0};
-
-// a[i + offset]
-struct Offset {
-    Index offset = 0;
-    constexpr Index operator()(Index i) const { return i + offset; }
-};
-
-// a[i * stride + first]: strides, and one member of a structure that is `stride` elements long.
-struct Stride {
-    Index stride = 1;
-    Index first = 0;
-    constexpr Index operator()(Index i) const { return i * stride + first; }
-};
-
-// a[i / lanes]: groups of neighbouring threads touch one element.
-struct Groups {
-    Index lanes = 1;
-    constexpr Index operator()(Index i) const { return i / lanes; }
-};
-
-// The lanes of a warp in another order: lane k takes the element of lane order(k).
-struct Permute {
-    // Numbers of 5 bits, 12 to a word. Three members, not an array: an array that is indexed by the
-    // lane would be copied to local memory on a GPU, and its traffic counted with the pattern's.
-    Index order_of_0_to_11 = 0;
-    Index order_of_12_to_23 = 0;
-    Index order_of_24_to_31 = 0;
-
-    constexpr void set(Index lane, Index takes) {
-        Index& word = lane < 12   ? order_of_0_to_11
-                      : lane < 24 ? order_of_12_to_23
-                                  : order_of_24_to_31;
-        word |= takes << (lane % 12 * 5);
-    }
-    constexpr Index operator()(Index i) const {
-        const Index lane = i % 32;
-        const Index word = lane < 12   ? order_of_0_to_11
-                           : lane < 24 ? order_of_12_to_23
-                                       : order_of_24_to_31;
-        return i - lane + (word >> (lane % 12 * 5)) % 32;
-    }
-};
 
 // A random element of the first `elements`, the same for the same i and seed.
 struct Scatter {
@@ -89,38 +48,6 @@ struct Bits32 {
         word = (word >> 4 & 0x0F0F0F0Full) | (word & 0x0F0F0F0Full) << 4;
         word = (word >> 8 & 0x00FF00FFull) | (word & 0x00FF00FFull) << 8;
         return (word >> 16 & 0xFFFFull) | (word & 0xFFFFull) << 16;
-    }
-};
-
-// A matrix row by row. Each row gets whole warps: `row_threads` is `columns` rounded up to a
-// multiple of 32, and the threads beyond the last column are idle, as under `if (x < width)`.
-struct Rows {
-    Index columns = 1;
-    Index row_threads = 32;
-    Index pitch = 1;  // elements from one row to the next
-    constexpr Index operator()(Index i) const {
-        const Index column = i % row_threads;
-        return column < columns ? i / row_threads * pitch + column : idle_lane;
-    }
-};
-
-// A matrix column by column: consecutive threads go down a column of `rows` elements.
-struct Columns {
-    Index rows = 1;
-    Index pitch = 1;  // elements from one row to the next
-    constexpr Index operator()(Index i) const { return i % rows * pitch + i / rows; }
-};
-
-// The element of a lane, the same in every warp: lane % rows * pitch + lane / rows * step. Word
-// strides (rows 32), columns of a tile (pitch its padded width, step 1), groups of lanes on one
-// element (pitch 0, step 1) and a given number of distinct elements (pitch 1, step 0).
-struct LaneGrid {
-    Index rows = 32;
-    Index pitch = 1;
-    Index step = 0;
-    constexpr Index operator()(Index i) const {
-        const Index lane = i % 32;
-        return lane % rows * pitch + lane / rows * step;
     }
 };
 

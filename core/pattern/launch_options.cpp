@@ -7,7 +7,6 @@
 #include <unordered_set>
 #include <utility>
 
-#include "core/pattern/transpose.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
 #include "core/text/name_list.h"
@@ -170,6 +169,17 @@ Value shown_option(const ChosenLaunch& launch) {
     return launch.options.*member;
 }
 
+constexpr AccessSet in_device_memory = [] {
+    AccessSet set = global_accesses;
+    set.add({Access::local_load, Access::local_store});
+    return set;
+}();
+constexpr AccessSet in_l1_or_shared = [] {
+    AccessSet set = in_device_memory;
+    set.add({Access::shared_load, Access::shared_store, Access::shared_atomic});
+    return set;
+}();
+
 constexpr auto of_launch = OptionGroup::launch;
 constexpr auto of_memory = OptionGroup::memory;
 constexpr auto of_pattern = OptionGroup::pattern;
@@ -195,31 +205,37 @@ constexpr std::array<Option, 18> options_table{{
      "Default cache modifier of loads, nvcc's -Xptxas -dlcm: {words} (default: ca where the GPU "
      "keeps loads in L1, else cg)",
      word_list<LoadModifier>, read_known<find_word<LoadModifier>, &ChosenLaunch::dlcm>,
-     [](const ChosenLaunch& of) { return of.dlcm ? Value{name_of(*of.dlcm)} : Value{}; }},
+     [](const ChosenLaunch& of) { return of.dlcm ? Value{name_of(*of.dlcm)} : Value{}; },
+     global_accesses, "accesses of global memory"},
     {"dscm", "--dscm", of_memory, "wb", "M", "",
      "Default cache modifier of stores, nvcc's -Xptxas -dscm: {words}", word_list<StoreModifier>,
-     read_known<find_word<StoreModifier>, &ChosenLaunch::dscm>, shown_name<&ChosenLaunch::dscm>},
+     read_known<find_word<StoreModifier>, &ChosenLaunch::dscm>, shown_name<&ChosenLaunch::dscm>,
+     {Access::global_store}, "stores to global memory"},
     {"carveout", "--carveout", of_memory, of_driver, "C", "",
      "L1/shared split: prefer-l1, prefer-equal, prefer-shared, or shared memory's share: 0 to 100",
      [] { return Words{"prefer-l1", "prefer-equal", "prefer-shared", of_driver}; },
      read_each<carveout_value>,
-     [](const ChosenLaunch& of) { return of.carveout ? Value{of.carveout->text} : of_driver; }},
+     [](const ChosenLaunch& of) { return of.carveout ? Value{of.carveout->text} : of_driver; },
+     in_l1_or_shared, "accesses by L1 and of shared memory"},
     {"l2_fetch", "--l2-fetch", of_memory, of_driver, "N", "",
      "L2 fetch granularity: 32, 64, 128 bytes", [] { return Words{"32", "64", "128", of_driver}; },
      read_each<l2_fetch_value>,
-     [](const ChosenLaunch& of) { return of.l2_fetch_bytes ? Value{*of.l2_fetch_bytes} : of_driver; }},
+     [](const ChosenLaunch& of) { return of.l2_fetch_bytes ? Value{*of.l2_fetch_bytes} : of_driver; },
+     in_device_memory, "accesses of global memory"},
     {"alloc", "--alloc", of_memory, "device", "A", "", "Kind of memory that holds the arrays: {words}",
      word_list<Allocation>, read_known<find_word<Allocation>, &ChosenLaunch::allocation>,
-     shown_name<&ChosenLaunch::allocation>},
+     shown_name<&ChosenLaunch::allocation>,
+     global_accesses, "accesses of global memory"},
     {"path", "--path", of_memory, "ld", "P", "", "Which instruction loads global memory: {words}",
      word_list<LoadPath>, read_known<find_word<LoadPath>, &ChosenLaunch::path>, shown_name<&ChosenLaunch::path>},
     {"variant", "--variant", of_pattern, "naive", "V", "", "transpose: {words}",
-     transpose_variants, read_text<&PatternOptions::variant>, shown_option<&PatternOptions::variant>},
+     [] { return Words{"naive", "tile", "padded", "swizzled"}; }, read_text<&PatternOptions::variant>, shown_option<&PatternOptions::variant>},
     {"order", "--order", of_pattern, "xor", "ORDER", "", "permute: {words}",
      [] { return Words{"reversed", "xor", "rotate", "shuffle"}; },
      read_text<&PatternOptions::order>, shown_option<&PatternOptions::order>},
     {"seed", "--seed", of_pattern, "1", "N", "", "Seed of the random numbers",
-     nullptr, read_number<&PatternOptions::seed>, shown_option<&PatternOptions::seed>},
+     nullptr, read_number<&PatternOptions::seed>, shown_option<&PatternOptions::seed>, {}, {},
+     "order", "shuffle"},
     {"member", "--member", of_pattern, "0", "N", "", "Which member of the structure, from 0",
      nullptr, read_number<&PatternOptions::member>, shown_option<&PatternOptions::member>},
     {"tile", "--tile", of_pattern, "", "N", "",
@@ -282,6 +298,13 @@ void take_option(const LaunchOption& option, const std::string& text, ChosenLaun
     const std::string key(option.key);
     std::erase_if(axes, [&](const Axis& axis) { return axis.key == key; });
     if (values.size() > 1) axes.push_back({key, std::move(values)});
+}
+
+void require_effect(const LaunchOption& option, const std::string& text, AccessSet accesses) {
+    if (option.acts_on == AccessSet{} || accesses.meets(option.acts_on)) return;
+    throw UsageError(fmt::format("{} {}: it acts on {}, and there are none here", option.name(),
+                                 shown(text), option.what_it_acts_on),
+                     "leave it out");
 }
 
 void set_block(LaunchShape& shape, const Dimensions& block) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/json/value.h"
+#include "core/pattern/access_set.h"
 #include "core/pattern/plan.h"
 
 namespace coalprof {
@@ -73,6 +74,11 @@ struct LaunchOption {
     // For options of memory and patterns: the value in a launch, as results have it; nothing: the
     // launch has none.
     Value (*shown)(const ChosenLaunch& launch) = nullptr;
+    // A launch without any of these accesses is the same with each value; none: it always differs.
+    AccessSet acts_on = {};
+    std::string_view what_it_acts_on = {};
+    // Of a pattern that also has the option of this key, the word of that one with which it acts.
+    std::string_view needed_key = {}, needed_word = {};
 
     std::string_view name() const { return word.substr(0, word.find(',')); }  // "--type"
 };
@@ -92,6 +98,9 @@ bool is_usual_value(std::string_view key, const Value& value);
 // used for the others in `launch`. Throws UsageError.
 void take_option(const LaunchOption& option, const std::string& text, ChosenLaunch& launch,
                  std::vector<Axis>& axes);
+
+// Throws UsageError where the option, given this text, changes nothing about such accesses.
+void require_effect(const LaunchOption& option, const std::string& text, AccessSet accesses);
 
 // The blocks or grids of an option, each as a word: "256,32x8", "64..1024*2". Throws UsageError.
 std::vector<std::string> words_of_dimensions(const std::string& text, std::string_view option);

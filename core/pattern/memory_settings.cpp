@@ -64,8 +64,6 @@ bool is_atomic(const Instruction& instruction) {
 bool touches_global_memory(const Program& program) { return has(program, is_global); }
 
 void apply_memory_settings(Plan& plan) {
-    if (plan.allocation != Allocation::device)
-        require_global_memory(plan, fmt::format("--alloc {}", name_of(plan.allocation)));
     if (plan.path == LoadPath::ld) return;
     const std::string option = fmt::format("--path {}", name_of(plan.path));
     require_global_memory(plan, option);

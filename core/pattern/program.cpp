@@ -12,17 +12,6 @@ namespace {
 
 using Custom = std::shared_ptr<const CustomFormula>;
 
-// Computes f(first + k) for each k. Most regions have a power of two elements, for which no
-// division is needed: it takes longer than all the rest of a random element.
-void evaluate_lanes(const Scatter& f, std::uint64_t first, std::uint32_t count,
-                    std::uint64_t* elements) {
-    if (std::has_single_bit(f.elements)) {
-        for (std::uint32_t k = 0; k < count; ++k)
-            elements[k] = f.word(first + k) & (f.elements - 1);
-        return;
-    }
-    for (std::uint32_t k = 0; k < count; ++k) elements[k] = f(first + k);
-}
 template <typename Pattern>
 void evaluate_lanes(const Pattern& f, std::uint64_t first, std::uint32_t count,
                     std::uint64_t* elements) {
@@ -30,26 +19,6 @@ void evaluate_lanes(const Pattern& f, std::uint64_t first, std::uint32_t count,
 }
 
 struct PeriodOf {
-    std::optional<Period> operator()(const Offset&) const { return Period{1, 1}; }
-    std::optional<Period> operator()(const Stride& f) const { return Period{1, f.stride}; }
-    std::optional<Period> operator()(const Groups& f) const {
-        return Period{.threads = f.lanes, .advance = 1, .inner_threads = 1, .inner_advance = 0};
-    }
-    std::optional<Period> operator()(const Permute&) const { return Period{32, 32}; }
-    std::optional<Period> operator()(const Scatter&) const { return std::nullopt; }
-    std::optional<Period> operator()(const Rows& f) const {
-        Period period{.threads = f.row_threads, .advance = f.pitch};
-        if (f.columns == f.row_threads) {  // no idle lanes: each row is contiguous
-            period.inner_threads = 1;
-            period.inner_advance = 1;
-        }
-        return period;
-    }
-    std::optional<Period> operator()(const Columns& f) const {
-        return Period{
-            .threads = f.rows, .advance = 1, .inner_threads = 1, .inner_advance = f.pitch};
-    }
-    std::optional<Period> operator()(const LaneGrid&) const { return Period{32, 0}; }
     std::optional<Period> operator()(const Tiles& f) const {
         return Period{.threads = f.line_tiles * f.elements(),
                       .advance = f.line_step,
@@ -114,24 +83,21 @@ bool is_same(const Formula& a, const Formula& b) {
 }
 
 bool may_idle(const Formula& formula) {
-    if (const auto* custom = std::get_if<Custom>(&formula)) return (*custom)->may_idle();
-    const auto* rows = std::get_if<Rows>(&formula);
-    return rows && rows->columns < rows->row_threads;
+    const auto* custom = std::get_if<Custom>(&formula);
+    return custom && (*custom)->may_idle();
 }
 
 std::uint32_t hashes_of(const Formula& formula) {
     ExpressionsSeen seen;
-    if (const auto* custom = std::get_if<Custom>(&formula)) return (*custom)->computed(seen).hashes;
-    return std::holds_alternative<Scatter>(formula) ? 1 : 0;
+    const auto* custom = std::get_if<Custom>(&formula);
+    return custom ? (*custom)->computed(seen).hashes : 0;
 }
 
 bool divides(const Formula& formula) {
     ExpressionsSeen seen;
     if (const auto* custom = std::get_if<Custom>(&formula))
         return (*custom)->computed(seen).divides;
-    return std::holds_alternative<Groups>(formula) || std::holds_alternative<Rows>(formula) ||
-           std::holds_alternative<Columns>(formula) || std::holds_alternative<Tiles>(formula) ||
-           std::holds_alternative<Permute>(formula);
+    return std::holds_alternative<Tiles>(formula);
 }
 
 std::uint32_t blocks_in_turn(const Program& program, std::uint32_t per_thread) {

@@ -39,7 +39,15 @@ struct Computed {
 // Hashes of the expressions that a program has computed.
 using ExpressionsSeen = std::unordered_set<std::uint64_t>;
 
-// An index formula that is not one of the built-in structs (a user's expression).
+// CUDA source of a functor type with `Index operator()(Index i) const` and a member `Index
+// number[]`, which holds `numbers`: at least one.
+struct Functor {
+    std::string source;
+    std::vector<Index> numbers;
+    friend bool operator==(const Functor&, const Functor&) = default;
+};
+
+// An index formula as text has it: a pattern's or a user's.
 class CustomFormula {
  public:
     virtual ~CustomFormula() = default;
@@ -54,11 +62,12 @@ class CustomFormula {
     virtual Computed computed(ExpressionsSeen&) const { return {}; }
     // True if it computes the same elements in the same way.
     virtual bool is_same_as(const CustomFormula& other) const {
-        return cuda_source("F") == other.cuda_source("F");
+        return functor("F") == other.functor("F");
     }
-    // CUDA source of a functor type named `type_name` with `Index operator()(Index i) const`.
-    virtual std::string cuda_source(const std::string& type_name) const = 0;
-    // For messages and drawings: the text as the user typed it.
+    // True if lanes of a warp may take different ways through its source, as ?: has them.
+    virtual bool has_choices() const { return true; }
+    virtual Functor functor(const std::string& type_name) const = 0;
+    // For messages and drawings: the text as the user typed it; empty: a pattern's.
     virtual std::string text() const = 0;
     // Only the index with its condition: "i*3", "i + 1 if i < n - 1".
     virtual std::string index_text() const { return text(); }
@@ -73,8 +82,7 @@ class CustomFormula {
     }
 };
 
-using Formula = std::variant<Offset, Stride, Groups, Permute, Scatter, Rows, Columns, LaneGrid,
-                             Tiles, TileCells, SwizzledCells, std::shared_ptr<const CustomFormula>>;
+using Formula = std::variant<std::shared_ptr<const CustomFormula>, Tiles, TileCells, SwizzledCells>;
 
 // True if both compute the same elements in the same way, so that their code is the same.
 bool is_same(const Formula& a, const Formula& b);
@@ -88,7 +96,13 @@ std::optional<Period> period_of(const Formula& formula);
 // After a launch that stored to it, element e of an array equals element formula(e) of `array`.
 struct Origin {
     std::uint32_t array = 0;
-    Formula formula = Offset{};
+    Formula formula;
+};
+
+// The rows of an array that a table of pointers leads to, 8 bytes each.
+struct RowTable {
+    std::uint32_t array = 0;
+    std::uint64_t row_bytes = 0;  // from one row to the next
 };
 
 // An array the program touches, in one memory. `elements` is how many must be allocated: the
@@ -98,8 +112,7 @@ struct Array {
     std::uint32_t element_bytes = 4;
     std::uint64_t elements = 0;
     std::optional<Origin> origin = std::nullopt;  // none: a stored value depends on its place alone
-    // A table of pointers, 8 bytes each, to the rows of that array. None: elements.
-    std::optional<std::uint32_t> rows_of = std::nullopt;
+    std::optional<RowTable> rows_of = std::nullopt;  // none: elements
     std::uint64_t bytes() const { return elements * element_bytes; }
 };
 
@@ -123,7 +136,7 @@ struct Instruction {
     Space space = Space::global;
     std::uint32_t width_bytes = 4;  // per lane, the formula's unit; element_bytes or wider
     std::uint32_t array = 0;        // index into Program::arrays
-    Formula formula = Offset{};
+    Formula formula;
     // Stores only: the earlier load whose value is stored. None: the element's own value.
     std::optional<std::uint32_t> value_of = std::nullopt;
     bool after_barrier = false;    // the threads of the block wait for each other before it

@@ -353,7 +353,8 @@ class Executor::Body {
     // ---- Faults
 
     // Reports lanes that would stop a GPU, each once: what a thread does after that never happens.
-    // Leaves them out.
+    // Leaves them out, and ends those that come to memory of no array again, as loops would for
+    // long.
     void check(WarpState& warp, const PtxStep& step, CheckedAccess& access) {
         const PtxState state = access.state;
         if (state == PtxState::param || state == PtxState::constant || state == PtxState::local ||
@@ -375,6 +376,7 @@ class Executor::Body {
         });
         if (bad == 0) return;
         if (box_->blocks() > 1 && differs) throw_split_all();
+        if (state != PtxState::shared) warp.active &= ~(bad & warp.stopped);
         warp.stopped |= bad;
         if (fresh != 0) add_fault(warp, step, first, fresh, access.warp);
         access.warp.active_lanes &= ~bad;

@@ -65,7 +65,7 @@ struct RatioParts {
 };
 
 // One row a counter. Elsewhere: the line that computes it (core/count/predict.cpp,
-// core/traffic/estimate.cpp), and the metric that measures it (cupti/metric_table.cpp).
+// core/sim/estimate.cpp), and the metric that measures it (cupti/metric_table.cpp).
 struct CounterInfo {
     Counter counter;
     std::string_view key;  // as in JSON, CSV and --counters

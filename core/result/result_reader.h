@@ -40,9 +40,4 @@ class ResultReader {
 // The head of the source's first result; none where it ends before one. Throws as a reader does.
 std::optional<ResultHead> read_head(ByteSource& source, const std::string& file);
 
-// The kind of a file that holds no result, for the sentence that refuses it.
-
-// "the CSV of a result", "an HTML page": by the begin of the file, up to a few hundred bytes.
-std::string_view look_of_file(std::string_view beginning);
-
 }  // namespace coalprof

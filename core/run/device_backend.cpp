@@ -11,7 +11,7 @@
 #include "core/count/predict.h"
 #include "core/runtime/signal.h"
 #include "core/runtime/steps.h"
-#include "core/traffic/estimate.h"
+#include "core/sim/estimate.h"
 
 namespace coalprof {
 namespace {

@@ -6,9 +6,9 @@
 
 #include "core/count/predict.h"
 #include "core/machine/rates.h"
-#include "core/pattern/catalog.h"
 #include "core/pattern/memory_settings.h"
-#include "core/traffic/estimate.h"
+#include "core/sim/estimate.h"
+#include "core/sweep/patterns.h"
 
 namespace coalprof {
 
@@ -87,13 +87,14 @@ HostStart measure_start(KernelLauncher& launcher) {
         const Plan plan = shortest_launch();
         const double measured =
             launcher.prepare(plan)->time(repeats, CacheState::warm).median_seconds;
-        const double seconds = known->start_seconds + measured - predicted_seconds(machine, plan);
+        const double seconds =
+            known->sim.launch_seconds + measured - predicted_seconds(machine, plan);
         if (!(seconds > 0))
             return {Unavailable{"the shortest launch took less than the model gives it"}, nullptr};
         auto rates = std::make_shared<MeasuredRates>();
         rates->device = launcher.device().name;
         rates->rates = *known;
-        set_start(rates->rates, seconds);
+        rates->rates.sim.launch_seconds = seconds;
         rates->rates.starts = starts_about(seconds);
         return {seconds, std::move(rates)};
     } catch (const DeviceLostError&) {

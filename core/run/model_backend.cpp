@@ -12,7 +12,7 @@
 #include "core/run/backend.h"
 #include "core/runtime/parallel.h"
 #include "core/runtime/steps.h"
-#include "core/traffic/estimate.h"
+#include "core/sim/estimate.h"
 
 namespace coalprof {
 namespace {

@@ -248,13 +248,14 @@ std::string why_not_same(const ResultHead& kept, const ResultHead& head) {
     return why;
 }
 
-std::string why_unfit(const std::string& journal, const ResultHead& head) {
+std::string why_unfit(const std::string& file, const ResultHead& head,
+                      std::string_view why_unreadable) {
     try {
-        const auto source = open_own_bytes(journal);
-        if (const auto kept = read_head(*source, journal)) return why_not_same(*kept, head);
+        const auto source = open_own_bytes(file);
+        if (const auto kept = read_head(*source, file)) return why_not_same(*kept, head);
     } catch (const Error&) {
     }
-    return "it cannot be read as a journal";
+    return std::string(why_unreadable);
 }
 
 std::uint64_t lines_in(const std::string& path) {
@@ -272,12 +273,16 @@ KeptJournals told_apart(const std::vector<std::string>& journals, const ResultHe
     KeptJournals kept;
     std::multimap<std::uint64_t, std::string, std::greater<>> own;
     for (const std::string& path : journals)
-        if (std::string why = why_unfit(path, head); why.empty())
+        if (std::string why = why_unfit(path, head, "it cannot be read as a journal"); why.empty())
             own.emplace(lines_in(path), path);
         else
             kept.others.push_back({path, std::move(why)});
     for (auto& [lines, path] : own) kept.own.push_back(std::move(path));
     return kept;
+}
+
+std::string why_of_another(const std::string& result, const ResultHead& head) {
+    return why_unfit(result, head, {});
 }
 
 std::optional<PlannedPoint> replay(const std::string& journal, PointSource& source,

@@ -40,6 +40,9 @@ struct KeptJournals {
     std::vector<Unfit> others;
 };
 KeptJournals told_apart(const std::vector<std::string>& journals, const ResultHead& head);
+// Why a finished result is of other points than this head's; empty where it is of the same, or no
+// result.
+std::string why_of_another(const std::string& result, const ResultHead& head);
 
 // Takes from the source each point of the journal that is its next one, and delivers it. Others are
 // skipped: they follow a damaged line and come again, or belong to an input that was corrected.

@@ -127,6 +127,47 @@ class WordOrder {
     std::uint32_t end_ = 0;
 };
 
+// The loops that a warp is in, and what is kept of it: parts of some rounds, so that what follows a
+// long loop is kept, too.
+class Rounds {
+ public:
+    std::uint32_t part() const { return part_; }
+    // The next instruction, `events` of it. True: it is kept.
+    bool step(const Code& code, std::uint32_t before, std::uint32_t at, double events,
+              double share) {
+        if (share < 1 && before != ~0u) go(code, before, at, share);
+        all_ += events;
+        if (!is_skipping()) kept_ += events;
+        return !is_skipping();
+    }
+
+ private:
+    static constexpr double at_once = 64;  // events that are kept together
+    struct Loop {
+        std::uint32_t begin = 0, branch = 0;
+        double kept = 0;  // before it
+    };
+    bool is_skipping() const { return skipped_.branch != 0; }
+    void go(const Code& code, std::uint32_t before, std::uint32_t at, double share) {
+        if (is_skipping() && (at < skipped_.begin || at > skipped_.branch)) skipped_ = {};
+        while (!loops_.empty() && (at < loops_.back().begin || at > loops_.back().branch))
+            loops_.pop_back();
+        if (at > before || code.instructions[before].opcode != Opcode::branch) return;
+        if (is_skipping()) {
+            if (before == skipped_.branch && kept_ < share * all_) skipped_ = {};
+            return;
+        }
+        while (!loops_.empty() && loops_.back().branch < before) loops_.pop_back();
+        if (loops_.empty() || loops_.back().branch != before) loops_.push_back({at, before, kept_});
+        if (kept_ >= share * all_ + at_once && kept_ >= loops_.back().kept + at_once)
+            skipped_ = loops_.back(), ++part_;
+    }
+    std::vector<Loop> loops_;  // each in the one before
+    Loop skipped_;             // rounds of it are left out
+    double all_ = 0, kept_ = 0;
+    std::uint32_t part_ = 0;
+};
+
 // One warp while its instructions are recorded.
 struct WarpRecord {
     WarpEvents kept;
@@ -140,6 +181,7 @@ struct WarpRecord {
     std::uint32_t last_copy = 0;  // of cp.async
     std::uint32_t store_stage = 0, load_stage = 0;
     bool is_kept = true;  // still recorded
+    Rounds rounds = {};
     std::size_t lines = 0;
     std::uint32_t last_instruction = ~0u;
     Shifts shifts = {};
@@ -149,7 +191,7 @@ class BlockRecorder : public AccessSink {
  public:
     // `warps`: they share the space for events.
     BlockRecorder(const Code& code, const Machine& machine, std::size_t warps,
-                  const SiteMends& mends)
+                  const SiteMends& mends, double share)
         : code_(code),
           mends_(mends),
           flow_(code),
@@ -157,8 +199,9 @@ class BlockRecorder : public AccessSink {
           shared_(*machine.rules),
           coalescer_(*machine.rules),
           atomics_(sorts_of_atomics(code, machine)),
-          events_of_warp_(most_events / warps + 40),
-          lines_of_warp_(most_lines / warps + 40) {
+          share_(share),
+          events_of_warp_((share < 1 ? longest : 1) * (most_events / warps + 40)),
+          lines_of_warp_((share < 1 ? longest : 1) * (most_lines / warps + 40)) {
         for (const PtxInstruction& one : code.instructions) {
             const std::string_view text = one.statement < code.statements.size()
                                               ? code.statements[one.statement].text
@@ -174,8 +217,8 @@ class BlockRecorder : public AccessSink {
     BlockTraces& traces() { return traces_; }
     // `is_whole`: executed to its end, whatever is kept of it.
     void begin_block(std::uint32_t warps, bool is_whole) {
-        is_whole_ = is_whole;
-        all_events_ = kept_events_ = 0;
+        is_whole_ = is_whole || share_ < 1;
+        if (share_ == 1) all_events_ = kept_events_ = 0;
         visited_.clear();
         warps_.clear();
         warps_.resize(warps);
@@ -205,6 +248,10 @@ class BlockRecorder : public AccessSink {
             is_access(code_.instructions[at].opcode) || flow_.ends_block(code_, at) ? 1 : 0;
         all_events_ += events;
         if (!warp.is_kept) return is_whole_;
+        if (!warp.rounds.step(code_, warp.last_instruction, at, events, share_)) {
+            warp.last_instruction = at;
+            return true;
+        }
         kept_events_ += events;
         const std::uint32_t begin =
             warp.last_instruction == ~0u ? 0 : flow_.begin_of(code_, warp.last_instruction, at);
@@ -268,7 +315,8 @@ class BlockRecorder : public AccessSink {
         event.lines += lines.size();
         const L1Passes more = passes_of_lines(coalescer_, access, lines.size());
         event.passes = {static_cast<std::uint16_t>(event.passes.tags + more.tags),
-                        static_cast<std::uint16_t>(event.passes.data + more.data)};
+                        static_cast<std::uint16_t>(event.passes.data + more.data),
+                        static_cast<std::uint16_t>(event.passes.packets + more.packets)};
         now_->lines += lines.size();
     }
     // Where passes are not known a loop of compares and swaps is as long as its first round.
@@ -350,6 +398,7 @@ class BlockRecorder : public AccessSink {
     }
     static std::uint32_t add(WarpRecord& warp, TraceEvent event, std::uint32_t stage) {
         event.number = warp.next_number++;
+        event.part = warp.rounds.part();
         warp.block.push_back(event);
         warp.stage.push_back(stage);
         return event.number + 1;
@@ -387,6 +436,8 @@ class BlockRecorder : public AccessSink {
     SharedMemory shared_;
     Coalescer coalescer_;
     std::vector<SharedAtomic> atomics_;
+    double share_;
+    static constexpr std::size_t longest = 8;  // warp, relative to the others
     std::size_t events_of_warp_, lines_of_warp_;
     std::vector<bool> waits_for_copies_;
     std::vector<bool> goes_past_l1_;
@@ -432,7 +483,7 @@ std::vector<SharedAtomic> sorts_of_atomics(const Code& code, const Machine& mach
 
 BlockTraces trace_blocks(const Code& code, const KernelLaunch& launch, const LaunchMemory& memory,
                          const Machine& machine, const std::vector<std::uint64_t>& blocks,
-                         const SiteMends& mends) {
+                         const SiteMends& mends, double share) {
     // Their stores are discarded: no other blocks have run before them either.
     LaunchMemory own;
     for (const LaunchArray& array : memory.arrays()) own.add(array);
@@ -441,7 +492,7 @@ BlockTraces trace_blocks(const Code& code, const KernelLaunch& launch, const Lau
     StepBudget budget(~std::uint64_t{0});
     Executor executor(steps, launch, own, limits, budget);
     const std::uint32_t warps = (launch.threads() + warp_lanes - 1) / warp_lanes;
-    BlockRecorder recorder(code, machine, warps * blocks.size(), mends);
+    BlockRecorder recorder(code, machine, warps * blocks.size(), mends, share);
     ExecutionNotes notes;
     for (std::size_t i = 0; i < blocks.size(); ++i) {
         // Blocks that leave at once say nothing of those of which only a part is kept.

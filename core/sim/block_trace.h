@@ -22,6 +22,7 @@ struct TraceEvent {
     L1Passes passes = {};          // shared memory: of data
     std::uint32_t site = 0;        // in Code::sites
     std::uint32_t number = 0;      // of the warp's events, for waits
+    std::uint32_t part = 0;        // of the warp's rounds: what lies between two is left out
     std::uint32_t waits_for = 0;   // 1 + the number of the event to wait for; 0: none
     std::uint32_t first_line = 0;  // in BlockTraces::lines
     std::uint32_t lines = 0;
@@ -56,10 +57,11 @@ struct SiteMend {
 };
 using SiteMends = std::vector<SiteMend>;  // by Code::sites; empty: none
 
-// Executes these blocks one after the other, each for itself.
+// Executes these blocks one after the other, each for itself. `share`: of the rounds of long loops
+// that are kept, parts of some rounds from the first one on; 1: all, up to a limit for each warp.
 BlockTraces trace_blocks(const Code& code, const KernelLaunch& launch, const LaunchMemory& memory,
                          const Machine& machine, const std::vector<std::uint64_t>& blocks,
-                         const SiteMends& mends = {});
+                         const SiteMends& mends = {}, double share = 1);
 
 // Of global memory, that the traced part of these blocks asks for.
 std::vector<double> sectors_of_sites(const BlockTraces& traces, std::size_t sites);

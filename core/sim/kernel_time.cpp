@@ -33,6 +33,27 @@ BlockPlaces places_of(const Code& code, const KernelLaunch& launch, const Machin
     return {resident, found.l1_kib};
 }
 
+double slices_on(const LaunchModel& model) {
+    // An H100's 50 MiB have 80, an H200's 60 MiB 96, by the rates of many lines to those of one.
+    constexpr double slice_bytes = 640 << 10;
+    return static_cast<double>(model.l2_bytes) / slice_bytes;
+}
+
+// A slice serves the packets of atomics one after the other, a sector at a time.
+double seconds_of_atomics(const LaunchModel& model, const SimRates& rates) {
+    double sectors = 0;
+    for (std::size_t i = 0; i < model.kinds.size(); ++i)
+        if (!is_load_or_store(model.kinds[i])) sectors += model.totals.sectors[i];
+    const LineShares& shares = model.l2.atomics;
+    if (shares.lines == 0) return 0;
+    return sectors * std::max(shares.busiest, 1 / busy_slices(shares.lines, slices_on(model))) /
+           rates.line_reductions_per_second;
+}
+
+bool are_stores_crowded(const MultiprocessorRates& rates) {
+    return std::ranges::any_of(rates.store_crowds, [](double times) { return times > 2; });
+}
+
 MultiprocessorRates rates_of_one(const LaunchModel& model, const SimRates& rates) {
     const double busy =
         static_cast<double>(std::min<std::uint64_t>(model.blocks, model.multiprocessors));
@@ -44,9 +65,16 @@ MultiprocessorRates rates_of_one(const LaunchModel& model, const SimRates& rates
     one.write_request = std::max(rates.least_request, share(rates.write_requests_per_second));
     one.partial_write = share(rates.partial_writes_per_second);
     one.reduction = share(rates.reductions_per_second);
+    const double slices = slices_on(model);
+    for (const LineShares& stores : model.l2.stores)
+        one.store_crowds.push_back(stores.lines > 0 ? slices / busy_slices(stores.lines, slices)
+                                                    : 1);
     one.dram_byte = share(rates.dram_read_bytes_per_second);
     one.dram_write_byte = share(rates.dram_write_bytes_per_second);
-    one.l1_lines = model.l1_kib * 1024 / static_cast<std::uint32_t>(line_bytes);
+    // Rows of 34 floats, a thread each, all in 2,176 lines: read again, an H100 finds seven of
+    // eight sectors beside 16 KiB of shared memory (docs/measurements/h100/own_rows.txt).
+    constexpr std::uint32_t lines_of_kib = 9;
+    one.l1_lines = model.l1_kib * lines_of_kib;
     one.resident_blocks = model.resident_blocks;
     return one;
 }
@@ -87,21 +115,67 @@ void share_among_traced(std::vector<SiteTraffic>& traffic, const LaunchModel& mo
     }
 }
 
-// By site: the share of repeated loads that L1 answered. True if enough of them missed to change
-// the traffic of L2.
-bool lower_to_simulated(std::vector<double>& kept_by_l1, const L2Traffic& l2,
+// By site: the share of repeated loads that L1 answered, those first that were loaded last. True if
+// enough of them missed to change the traffic of L2.
+bool lower_to_simulated(std::vector<Ages>& kept_by_l1, const L2Traffic& l2,
                         const SimResult& simulated) {
     constexpr double few = 0.03;
     double missed = 0, all = 0;
     for (std::size_t i = 0; i < kept_by_l1.size(); ++i) {
         all += l2.sectors_of_site[i];
-        if (simulated.load_sectors[i] == 0 || l2.repeats_of_site[i] == 0) continue;
-        const double hits = simulated.hit_sectors[i] / simulated.load_sectors[i];
-        const double repeats = l2.repeats_of_site[i] / l2.sectors_of_site[i];
-        kept_by_l1[i] = std::min(1.0, hits / repeats);
-        missed += l2.repeats_of_site[i] * (1 - kept_by_l1[i]);
+        if (simulated.load_sectors[i] == 0) continue;
+        double hits = simulated.hit_sectors[i] / simulated.load_sectors[i] * l2.sectors_of_site[i];
+        for (std::size_t age = 0; age < Ages().size(); ++age) {
+            const double repeats = l2.repeats_of_site[i][age];
+            if (repeats == 0) continue;
+            kept_by_l1[i][age] = std::min(1.0, hits / repeats);
+            hits = std::max(0.0, hits - repeats);
+            missed += repeats * (1 - kept_by_l1[i][age]);
+        }
     }
     return missed > few * all;
+}
+
+// The share that misses of so many bytes that come again and again in the same order, where random
+// lines are evicted: as many stay as do not miss.
+double missing_of_rounds(double bytes, double cache_bytes) {
+    double missing = 1;
+    for (int i = 0; i < 50; ++i) missing = 1 - std::exp(-missing * bytes / cache_bytes);
+    return missing;
+}
+
+// Accesses that come after those that L2 was followed for, in loops that are run again: where L1
+// misses they move what those before them moved, but for what L2 still has of what a wave of blocks
+// loads. True if there are some.
+bool add_unfollowed(L2Traffic& l2, const LaunchModel& model, const SimResult& simulated,
+                    double l2_bytes) {
+    const auto asked_of_l2 = [&](std::size_t i) {
+        const bool is_seen = !simulated.load_sectors.empty() && simulated.load_sectors[i] > 0;
+        const double hits = is_seen ? simulated.hit_sectors[i] / simulated.load_sectors[i] : 0;
+        return model.totals.sectors[i] * (1 - hits);
+    };
+    double followed = 0, bytes = 0, time = 0;
+    for (std::size_t i = 0; i < model.kinds.size(); ++i) {
+        if (l2.sectors_of_site[i] == 0) continue;
+        followed += asked_of_l2(i);
+        bytes += l2.read_bytes_of_site[i] * times_followed(model, l2, i);
+        time += l2.read_time_of_site[i] * times_followed(model, l2, i);
+    }
+    const double waves = std::max(
+        1.0, static_cast<double>(model.blocks) / static_cast<double>(model.l2.blocks_at_once));
+    bool is_some = false;
+    for (std::size_t i = 0; i < model.kinds.size(); ++i) {
+        const double all = model.totals.sectors[i];
+        if (all == 0 || followed == 0 || l2.sectors_of_site[i] > 0) continue;
+        const bool is_store = model.kinds[i] == AccessKind::store;
+        const double moved =
+            asked_of_l2(i) / followed * (is_store ? 1 : missing_of_rounds(bytes / waves, l2_bytes));
+        l2.sectors_of_site[i] = all;
+        (is_store ? l2.write_bytes_of_site : l2.read_bytes_of_site)[i] = bytes * moved;
+        (is_store ? l2.write_time_of_site : l2.read_time_of_site)[i] = time * moved;
+        is_some = true;
+    }
+    return is_some;
 }
 
 void mend(L2Traffic& l2, const std::vector<MendedShare>& mended) {
@@ -209,7 +283,7 @@ Limit limit_of(SimUnit unit) {
     }
 }
 
-void set_limits(SimulatedTime& time, double start, double line, Limit of_line) {
+void set_limits(SimulatedTime& time, double start, double line, bool stores_meet) {
     const double inside = time.seconds - start;
     const auto busiest = std::ranges::max_element(time.busy_seconds);
     const auto unit = static_cast<SimUnit>(busiest - time.busy_seconds.begin());
@@ -217,9 +291,9 @@ void set_limits(SimulatedTime& time, double start, double line, Limit of_line) {
     if (start > inside)
         time.limits = {Limit::start};
     else if (line > busy_enough * inside)
-        time.limits = {of_line};
+        time.limits = {Limit::atomics};
     else if (*busiest > busy_enough * inside)
-        time.limits = {limit_of(unit)};
+        time.limits = {unit == SimUnit::l2 && stores_meet ? Limit::same_line : limit_of(unit)};
     else
         time.limits = {Limit::latency};
 }
@@ -399,13 +473,17 @@ SimulatedTime time_of(LaunchModel& model, const SimRates& rates) {
                   .is_warm = model.is_warm,
                   .multiprocessors = model.multiprocessors,
                   .kept_by_l1 = model.kept_by_l1};
-    if (model.kept_by_l1.empty()) sizes.kept_by_l1.resize(model.kinds.size(), 1);
+    Ages all_kept;
+    all_kept.fill(1);
+    if (model.kept_by_l1.empty()) sizes.kept_by_l1.resize(model.kinds.size(), all_kept);
     const MultiprocessorRates of_one = rates_of_one(model, rates);
     SimulatedTime time;
     std::vector<SiteTraffic> traffic;
     SimResult simulated;
+    bool has_unfollowed = false;
     const auto simulate = [&] {
         L2Traffic l2 = replay_l2(model.l2, sizes, model.kinds.size());
+        has_unfollowed = add_unfollowed(l2, model, simulated, sizes.bytes);
         mend(l2, model.mended);
         time = {};
         set_dram(time, model, l2);
@@ -415,24 +493,21 @@ SimulatedTime time_of(LaunchModel& model, const SimRates& rates) {
         return l2;
     };
     // Once more where L1 has kept less than it could: L2 sees the rest.
-    if (const L2Traffic l2 = simulate();
-        model.kept_by_l1.empty() && lower_to_simulated(sizes.kept_by_l1, l2, simulated))
+    const L2Traffic l2 = simulate();
+    const bool is_first = model.kept_by_l1.empty();
+    if ((is_first && lower_to_simulated(sizes.kept_by_l1, l2, simulated)) || has_unfollowed)
         simulate();
     model.kept_by_l1 = sizes.kept_by_l1;
     time.dirty_bytes = sizes.most_dirty_bytes / 2;
     set_l1(time, model, simulated, of_one.l1_pass);
     const double cycles = cycles_of_all(model, simulated, of_one.block_start);
-    // The slice of a line serves its requests one after the other: of stores a sector at a time.
-    const double atomics = model.totals.atomics_of_line / rates.line_reductions_per_second,
-                 stores = model.totals.stores_of_line * l2_slices / rates.partial_writes_per_second;
-    const double line = std::max(atomics, stores);
+    const double line = seconds_of_atomics(model, rates);
     const double scale = cycles / std::max(simulated.cycles, 1.0);
     for (std::size_t i = 0; i < sim_units; ++i)
         time.busy_seconds[i] = simulated.busy[i] * scale / rates.clock_hertz;
     const double last = longest_cycles(model, rates, traffic, cycles);
     time.seconds = model.start_seconds + std::max(std::max(cycles, last) / rates.clock_hertz, line);
-    set_limits(time, model.start_seconds, line,
-               atomics >= stores ? Limit::atomics : Limit::same_line);
+    set_limits(time, model.start_seconds, line, are_stores_crowded(of_one));
     set_costs(time, model, simulated);
     return time;
 }
@@ -486,6 +561,18 @@ void move_to_working(std::vector<std::uint64_t>& numbers, const std::vector<Bloc
     if (!moved.empty()) numbers = std::move(moved);
 }
 
+// True if nearly all of the launch's accesses are of instructions that the trace comes to.
+bool reaches_all_sites(const LaunchModel& model) {
+    constexpr double few = 0.05;
+    const std::vector<double> traced = sectors_of_sites(model.traces, model.totals.sectors.size());
+    double missed = 0, all = 0;
+    for (std::size_t i = 0; i < traced.size(); ++i) {
+        all += model.totals.sectors[i];
+        if (traced[i] == 0) missed += model.totals.sectors[i];
+    }
+    return missed <= few * all;
+}
+
 // Traces blocks that work: those that leave at once only take their start.
 void trace_working(LaunchModel& model, const Code& code, const KernelLaunch& launch,
                    const LaunchMemory& memory, const Machine& machine) {
@@ -511,10 +598,17 @@ void trace_working(LaunchModel& model, const Code& code, const KernelLaunch& lau
             numbers.erase(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(rest / 2));
             numbers.resize(numbers.size() - (rest - rest / 2));
         }
-        model.traces = trace_blocks(code, launch, memory, machine, numbers);
+        model.traces = trace_blocks(code, launch, memory, machine, numbers, {}, model.traced_share);
     };
     trace(waves);
     if (model.traces.kept_share < 1 && waves > fewest_waves) trace(fewest_waves);
+    // Some hundredths of a second.
+    constexpr double most_events = 2'000'000;
+    if (static_cast<double>(model.traces.events) / model.traces.kept_share < most_events &&
+        !reaches_all_sites(model)) {
+        model.traced_share = model.traces.kept_share;
+        if (model.traced_share < 1) trace(fewest_waves);
+    }
     std::vector<std::vector<WarpEvents>> kept;
     double work = 0;
     for (std::size_t i = 0; i < numbers.size() && kept.size() < most; ++i) {

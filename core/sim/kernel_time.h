@@ -22,8 +22,6 @@ namespace coalprof {
 struct LaunchTotals {
     std::vector<double> sectors;  // by Code::sites: of global memory
     std::vector<double> lines;    // likewise: requests to L2, if L1 kept nothing
-    double atomics_of_line = 0;   // their sectors, on the busiest line
-    double stores_of_line = 0;    // likewise, on `slice_lines`
     double sampled = 1;           // more than 1: one of this many blocks was executed
 };
 
@@ -41,7 +39,8 @@ struct LaunchModel {
     BlockTraces longest;  // the block that takes longest; empty: all take as long
     L2Sample l2;
     LaunchTotals totals;
-    double traced_work = 1;  // of a traced block, relative to the average
+    double traced_share = 1;  // of the rounds of their loops
+    double traced_work = 1;   // of a traced block, relative to the average
     std::uint64_t blocks = 0;
     std::uint32_t resident_blocks = 1;  // on a multiprocessor
     std::uint32_t l1_kib = 0;
@@ -53,7 +52,7 @@ struct LaunchModel {
     std::vector<AccessKind> kinds;         // by site
     std::vector<MendedShare> mended = {};  // by site; empty: nothing is fixed
     // By site, as L2Sizes has it: found when the launch was first simulated; empty: not yet.
-    std::vector<double> kept_by_l1 = {};
+    std::vector<Ages> kept_by_l1 = {};
 };
 struct SimulatedTime {
     double seconds = 0;

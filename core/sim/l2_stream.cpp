@@ -8,6 +8,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "core/machine/rates.h"
 #include "core/sim/line_table.h"
 
 namespace coalprof {
@@ -15,14 +16,6 @@ namespace {
 
 constexpr double scale = 64;  // of whole numbers in WorkShape
 constexpr std::size_t most_boxes = 1024;
-
-std::uint64_t mixed(std::uint64_t line) {
-    line ^= line >> 31;
-    line *= 0x9E37'79B9'7F4A'7C15ull;
-    line ^= line >> 29;
-    line *= 0xBF58'476D'1CE4'E5B9ull;
-    return line ^ line >> 32;
-}
 
 }  // namespace
 
@@ -80,9 +73,15 @@ L2Stream::L2Stream(const KernelLaunch& launch, std::uint64_t blocks_at_once, std
 
 L2Sample L2Stream::sample() {
     if (!is_cut_) block_limit_ = blocks_;
+    keep_counts();
     attempt_ = 0;
     while (kept_.size() > most_kept_) thin();
     std::erase_if(kept_, [&](const L2Access& one) { return block_of(one) >= block_limit_; });
+    std::vector<LineShares> stores;
+    for (const auto& [site, counts] : stores_) {
+        stores.resize(site + 1);
+        stores[site] = counts.shares();
+    }
     // The same order whichever thread took which box.
     const auto key = [](const L2Access& one) {
         return std::tie(one.order, one.line, one.site, one.sectors, one.whole, one.bytes);
@@ -98,6 +97,8 @@ L2Sample L2Stream::sample() {
             work_.all() / std::max(1.0, warps_),
             work_,
             working_,
+            atomics_.shares(),
+            std::move(stores),
             working_box_count_ <= most_boxes ? std::move(working_boxes_) : std::vector<BlockBox>()};
 }
 
@@ -111,10 +112,6 @@ void L2Stream::take(std::uint32_t site, const WarpAccess& access, const Growth& 
     note_work();
     // Longer loops repeat.
     if (sequence >= sequence_limit_ && box.blocks() > 1) return;
-    if (!is_load_or_store(access.kind))
-        count_lines(atomics_, access, growth, box);
-    else if (access.kind == AccessKind::store)
-        count_lines(stores_, access, growth, box);
     take_at(sequence, site, access, growth, box);
 }
 
@@ -123,13 +120,16 @@ void L2Stream::take_at(std::uint32_t sequence, std::uint32_t site, const WarpAcc
     const auto width = std::uint64_t{launch_.grid[0]}, plane = width * launch_.grid[1];
     // By the offset of a block's first address in its line.
     std::array<std::unique_ptr<LinesOfWarp>, line_bytes> shifted;
+    LineCounts* const counts = access.kind == AccessKind::load    ? nullptr
+                               : access.kind == AccessKind::store ? &stores_[site]
+                                                                  : &atomics_;
     const auto take_one = [&](std::uint64_t by, std::uint64_t block) {
         auto& lines = shifted[by % line_bytes];
         if (!lines) lines = std::make_unique<LinesOfWarp>(access, by % line_bytes);
-        const auto further = static_cast<std::int64_t>(by) / static_cast<std::int64_t>(line_bytes) -
-                             (static_cast<std::int64_t>(by) < 0 && by % line_bytes != 0 ? 1 : 0);
+        const std::int64_t further = static_cast<std::int64_t>(by) >> std::countr_zero(line_bytes);
         for (const LineTouch& one : *lines) {
             const std::uint64_t line = one.line + static_cast<std::uint64_t>(further);
+            if (counts) counts->add(line, static_cast<std::uint64_t>(std::popcount(one.sectors)));
             if (!is_sampled(line)) continue;
             kept_.push_back({.order = block / blocks_at_once_ << 48 |
                                       std::min<std::uint64_t>(sequence, 0xFFFF) << 32 |
@@ -161,19 +161,6 @@ void L2Stream::take_at(std::uint32_t sequence, std::uint32_t site, const WarpAcc
         }
 }
 
-// Lines that many ask for.
-void L2Stream::count_lines(LineCounts& counts, const WarpAccess& access, const Growth& growth,
-                           const BlockBox& box) {
-    constexpr std::uint32_t few = 4;
-    const std::uint64_t times = dimensions_of(growth) == 0 ? box.blocks() : 1;
-    const LinesOfWarp lines(access);
-    if (access.kind == AccessKind::store && lines.size() > few) return;
-    for (const LineTouch& one : lines) {
-        const auto sectors = static_cast<std::uint64_t>(std::popcount(one.sectors));
-        counts.add(queue_of(access.kind, one.line), times * sectors);
-    }
-}
-
 // Half of the attempt's lines go and leave no trace in the rest.
 void L2Stream::thin() {
     ++halvings_;
@@ -191,9 +178,12 @@ void L2Stream::end_box() {
     std::ranges::fill(sequence_, 0u);
     accesses_of_box_ = 0;
 }
-void L2Stream::keep() {
+void L2Stream::keep_counts() {
     atomics_.keep();
-    stores_.keep();
+    for (auto& [site, counts] : stores_) counts.keep();
+}
+void L2Stream::keep() {
+    keep_counts();
     attempt_ = 0;
     if (halvings_ > kept_halvings_) erase_unsampled(0);
     while (kept_.size() > most_kept_) thin();
@@ -225,7 +215,7 @@ void L2Stream::keep() {
 }
 void L2Stream::drop() {
     atomics_.drop();
-    stores_.drop();
+    for (auto& [site, counts] : stores_) counts.drop();
     kept_.resize(attempt_);
     halvings_ = kept_halvings_;
     end_box();
@@ -253,7 +243,16 @@ void L2Stream::add(L2Stream& other) {
     is_cut_ = is_cut_ || other.is_cut_;
     erase_unsampled(0);
     atomics_.add(other.atomics_);
-    stores_.add(other.stores_);
+    for (const auto& [site, counts] : other.stores_) stores_[site].add(counts);
+}
+
+// docs/measurements/h100/slices.txt: sums and stores at random places in 1 to 2^23 lines. As many
+// lines as `many` are as fast as more.
+double busy_slices(double lines, double slices) {
+    if (lines < 32) return slices_of(lines);
+    constexpr double most_deviates = 2.4, many = 32'768;  // of 80 slices, the largest
+    const double more = std::sqrt(slices / std::min(lines, many)) - std::sqrt(slices / many);
+    return std::min(std::max(slices_of(lines), lines / 5), slices / (1 + most_deviates * more));
 }
 
 namespace {
@@ -285,13 +284,14 @@ void add_times(L2Traffic& to, const L2Traffic& more, double times) {
         to.write_time_of_site[i] += more.write_time_of_site[i] * times;
         to.turn_time_of_site[i] += more.turn_time_of_site[i] * times;
         to.sectors_of_site[i] += more.sectors_of_site[i] * times;
-        to.repeats_of_site[i] += more.repeats_of_site[i] * times;
+        for (std::size_t age = 0; age < Ages().size(); ++age)
+            to.repeats_of_site[i][age] += more.repeats_of_site[i][age] * times;
     }
 }
 
 L2Traffic no_traffic(std::size_t sites) {
     const std::vector<double> none(sites);
-    return {0, 0, 0, none, none, none, none, none, none, none};
+    return {0, 0, 0, none, none, none, none, none, none, std::vector<Ages>(sites)};
 }
 
 // Rows of device memory that are read or written. Requests for a row share an activation while few
@@ -363,7 +363,7 @@ class L2Replay {
           read_rows_(sizes.read_row_bytes, 0, between_bytes * share),
           written_rows_(sizes.write_row_bytes, sizes.turn_bytes, between_bytes * share),
           traffic_(no_traffic(sites)) {
-        kept_by_l1_.resize(sites, 0);
+        kept_by_l1_.resize(sites);
     }
     // Entries are as large as one fetch. L2 has two halves, each for every other multiprocessor: a
     // line that both load has an entry in both, and is fetched once. Written lines are in one of
@@ -420,15 +420,21 @@ class L2Replay {
     // The order of blocks says little of the order of warps on a multiprocessor, on which it
     // depends what L1 still has: the simulated share of what it could have is drawn.
     std::uint8_t answered_by_l1(const L2Access& one) {
+        constexpr std::uint32_t clock_mask = (1u << 28) - 1;
         const std::uint64_t place =
             one.line * multiprocessors_ + (one.order & 0xFFFF'FFFF) % multiprocessors_;
-        std::uint32_t* const found = loaded_.find(place);
-        if (!found) loaded_.insert(place, one.sectors);
-        const std::uint32_t before = found ? *found : 0;
-        if (found) *found |= one.sectors;
-        const auto repeated = static_cast<std::uint8_t>(one.sectors & before);
-        traffic_.repeats_of_site[one.site] += std::popcount(repeated);
-        return repeated != 0 && drawn() < kept_by_l1_[one.site] ? repeated : std::uint8_t{0};
+        const auto now = static_cast<std::uint32_t>(one.order >> 32) & clock_mask;
+        std::uint32_t* found = loaded_.find(place);
+        if (!found) {
+            loaded_.insert(place, 0);
+            found = loaded_.find(place);
+        }
+        const auto repeated = static_cast<std::uint8_t>(one.sectors & *found);
+        const auto age =
+            static_cast<std::size_t>(std::bit_width((now - (*found >> 4)) & clock_mask));
+        *found = now << 4 | (*found & 0xF) | one.sectors;
+        traffic_.repeats_of_site[one.site][age] += std::popcount(repeated);
+        return repeated != 0 && drawn() < kept_by_l1_[one.site][age] ? repeated : std::uint8_t{0};
     }
     double drawn() {
         random_ = random_ * 6364136223846793005u + 1442695040888963407u;
@@ -580,7 +586,7 @@ class L2Replay {
     std::size_t most_dirty_, most_partial_;  // lines
     std::uint32_t fetch_;
     std::uint32_t multiprocessors_;
-    std::vector<double> kept_by_l1_;
+    std::vector<Ages> kept_by_l1_;
     DramRows read_rows_, written_rows_;
     LineTable loaded_;  // sectors of each line by each multiprocessor
     LineTable places_;

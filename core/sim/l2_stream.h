@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "core/program/execute.h"
@@ -51,16 +52,14 @@ struct L2Sample {
     double accesses_of_warp = 0;  // of any memory
     WorkShape work = {};
     WorkShape working = {};                    // blocks: others leave at once
+    LineShares atomics = {};                   // their sectors
+    std::vector<LineShares> stores = {};       // likewise, by site
     std::vector<BlockBox> working_boxes = {};  // these blocks; empty: too many boxes to list
 };
 
-// Beside each other in one slice of L2: scattered stores to 256 bytes are as slow as to 128, to 512
-// twice as fast (`scatter` in tests/data).
-inline constexpr std::uint64_t slice_lines = 2;
-// Accesses of one kind with the same number wait for each other.
-constexpr std::uint64_t queue_of(AccessKind kind, std::uint64_t line) {
-    return kind == AccessKind::store ? line / slice_lines : line;
-}
+// The slices of L2 that accesses keep busy, if so many of them lie in so many lines: few lines are
+// in few slices; of many a hash gives one slice more than others.
+double busy_slices(double lines, double slices);
 
 class L2Stream {
  public:
@@ -87,18 +86,14 @@ class L2Stream {
     void add(L2Stream& other);
 
     L2Sample sample();  // moves them out
-    // The most sectors of atomics on any line, or of stores on any `slice_lines`.
-    std::uint64_t most_atomics() const { return atomics_.most(); }
-    std::uint64_t most_stores() const { return stores_.most(); }
 
  private:
     bool is_sampled(std::uint64_t line) const;
     std::uint64_t block_of(const L2Access& one) const {
         return (one.order >> 48) * blocks_at_once_ + (one.order & 0xFFFF'FFFF);
     }
-    static void count_lines(LineCounts& counts, const WarpAccess& access, const Growth& growth,
-                            const BlockBox& box);
     void end_box();
+    void keep_counts();
     void thin();
     void erase_unsampled(std::size_t from);
     void lengthen(std::uint32_t accesses, std::uint64_t block);
@@ -124,12 +119,15 @@ class L2Stream {
     std::size_t working_box_count_ = 0;
     std::vector<L2Access> kept_;
     std::size_t attempt_ = 0;  // begin of the attempt's accesses
-    LineCounts atomics_, stores_;
+    LineCounts atomics_;
+    std::map<std::uint32_t, LineCounts> stores_;  // by site
 };
 
 // What one activation of a row of device memory serves: addresses beyond are in other channels
 // (strides of tests/data/h100 and h200).
 inline constexpr std::uint64_t dram_row_lines = 2;
+
+using Ages = std::array<double, 29>;
 
 // Traffic of device memory. The time of its transfers is in bytes of a long run that take as long.
 struct L2Traffic {
@@ -142,7 +140,8 @@ struct L2Traffic {
     std::vector<double> write_time_of_site;
     std::vector<double> turn_time_of_site;  // in it, or to be added, where reads come between
     std::vector<double> sectors_of_site;    // that warps ask for
-    std::vector<double> repeats_of_site;    // those that their multiprocessor loaded before
+    // Those that their multiprocessor loaded before, by age: bits of the number of accesses since.
+    std::vector<Ages> repeats_of_site;
 };
 struct L2Sizes {
     double bytes = 0;
@@ -156,7 +155,7 @@ struct L2Sizes {
     bool is_warm = false;   // the same launch came before
     std::uint32_t multiprocessors = 1;
     // By site: the share of repeats that L1 answers, so that they do not reach L2; empty: none.
-    std::vector<double> kept_by_l1 = {};
+    std::vector<Ages> kept_by_l1 = {};
 };
 L2Traffic replay_l2(L2Sample& sample, const L2Sizes& sizes, std::size_t sites);
 

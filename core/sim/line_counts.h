@@ -1,5 +1,5 @@
-// How often lines are asked for, in a table that all lines share: what falls together there is too
-// little to matter beside the line that most ask for. The same whatever order they come in.
+// How often lines are asked for, in a table that all lines share. The same whatever order they come
+// in.
 #pragma once
 
 #include <algorithm>
@@ -9,10 +9,24 @@
 
 namespace coalprof {
 
+inline std::uint64_t mixed(std::uint64_t line) {
+    line ^= line >> 31;
+    line *= 0x9E37'79B9'7F4A'7C15ull;
+    line ^= line >> 29;
+    line *= 0xBF58'476D'1CE4'E5B9ull;
+    return line ^ line >> 32;
+}
+
+// How accesses are distributed among lines.
+struct LineShares {
+    double lines = 0;    // as many with equal shares are as uneven
+    double busiest = 0;  // the share of the line that has most
+};
+
 class LineCounts {
  public:
     void add(std::uint64_t line, std::uint64_t times) {
-        const std::size_t cell = cell_of(line);
+        const std::size_t cell = mixed(line) % cells;
         if (attempt_[cell] == 0) touched_.push_back(static_cast<std::uint16_t>(cell));
         attempt_[cell] += times;
     }
@@ -27,12 +41,22 @@ class LineCounts {
         for (const std::uint16_t cell : touched_) attempt_[cell] = 0;
         touched_.clear();
     }
-    std::uint64_t most() const { return *std::ranges::max_element(kept_); }
+    LineShares shares() const {
+        double all = 0, squares = 0, most = 0;
+        for (const std::uint64_t one : kept_) {
+            const auto times = static_cast<double>(one);
+            all += times;
+            squares += times * times;
+            most = std::max(most, times);
+        }
+        if (all == 0) return {};
+        // Lines that share a cell by chance make the rest of the squares.
+        constexpr double by_chance = 1.0 / cells, least = 1e-9;
+        return {1 / std::max(least, squares / (all * all) - by_chance), most / all};
+    }
 
  private:
     static constexpr std::size_t cells = 4096;
-    // Neighbours never fall together, nor do the first lines of arrays, which are 2^35 lines apart.
-    static std::size_t cell_of(std::uint64_t line) { return (line + 1031 * (line >> 35)) % cells; }
     std::array<std::uint64_t, cells> kept_{}, attempt_{};
     std::vector<std::uint16_t> touched_;
 };

@@ -50,8 +50,9 @@ void LinesOfWarp::touch(std::uint64_t address, std::uint32_t bytes) {
 L1Passes passes_of_lines(const Coalescer& coalescer, const WarpAccess& access,
                          std::uint32_t lines) {
     const auto of_lines = static_cast<std::uint16_t>(lines);
-    if (!is_load_or_store(access.kind)) return {of_lines, of_lines};
     const GlobalCounts counts = coalescer.count(access);
+    if (!is_load_or_store(access.kind))
+        return {of_lines, of_lines, static_cast<std::uint16_t>(counts.sectors)};
     L1Passes passes{static_cast<std::uint16_t>((lines + 3) / 4), of_lines};
     if (counts.tag_doubts == 0) passes.tags = static_cast<std::uint16_t>(counts.tag_wavefronts);
     if (counts.data_doubts == 0) passes.data = static_cast<std::uint16_t>(counts.data_wavefronts);

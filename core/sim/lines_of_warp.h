@@ -36,6 +36,9 @@ class LinesOfWarp {
 struct L1Passes {
     std::uint16_t tags = 0;  // lines of one tag bank wait for each other
     std::uint16_t data = 0;  // words of one data bank do
+    // Sectors of all packets in which an atomic leaves L1: a sector comes in several where lanes
+    // agree.
+    std::uint16_t packets = 0;
 };
 L1Passes passes_of_lines(const Coalescer& coalescer, const WarpAccess& access, std::uint32_t lines);
 

@@ -53,7 +53,8 @@ SimulatedTime mended_time(const Code& code, const KernelLaunch& launch, const La
                           const Machine& machine, const SimulatedLaunch& simulated,
                           const std::vector<double>& needed_bytes, const SiteMends& mends) {
     LaunchModel model = simulated.model;
-    model.traces = trace_blocks(code, launch, memory, machine, model.traced_blocks, mends);
+    model.traces =
+        trace_blocks(code, launch, memory, machine, model.traced_blocks, mends, model.traced_share);
     if (!model.longest.blocks.empty())
         model.longest =
             trace_blocks(code, launch, memory, machine, {model.l2.longest_block}, mends);
@@ -67,10 +68,7 @@ SimulatedTime mended_time(const Code& code, const KernelLaunch& launch, const La
         share.sectors = sectors;
         model.totals.sectors[site] *= sectors;
         const bool is_store = code.sites[site].kind == AccessKind::store;
-        if (mends[site].kind == SiteMend::Kind::in_register) {
-            model.totals.lines[site] *= sectors;
-            if (is_store) model.totals.stores_of_line *= sectors;
-        }
+        if (mends[site].kind == SiteMend::Kind::in_register) model.totals.lines[site] *= sectors;
         if (mends[site].kind != SiteMend::Kind::adjacent) continue;
         const auto left = [&](double SiteTraffic::*bytes) {
             return share_left(code, needed_bytes, simulated.time.dram_of_site, site, bytes);
@@ -87,14 +85,11 @@ SimulatedTime collected_time(const Machine& machine, const SimulatedLaunch& simu
                              const std::vector<std::uint32_t>& sites) {
     LaunchModel model = simulated.model;
     model.mended.resize(model.totals.sectors.size());
-    double most = 0;
     for (const std::uint32_t site : sites) {
         const double share = first_touches(model.traces, site);
         model.mended[site].sectors = share;
         model.totals.sectors[site] *= share;
-        most = std::max(most, share);
     }
-    model.totals.atomics_of_line *= most;
     stop_if_asked();
     return time_of(model, rates_of(machine)->sim);
 }

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <queue>
-#include <unordered_map>
 
 #include "core/sim/line_table.h"
 
@@ -22,47 +22,60 @@ struct Server {
     }
 };
 
-// Lines of L1; each sector with the time at which it is there. The older one of two random lines is
-// evicted: where the least recent line was, a working set a little larger than L1 hit nothing, but
-// an H100's hits fall slowly.
+// Lines of L1; each sector with the time at which it is there. A random line is evicted: where the
+// least recent one was, a working set a little larger than L1 hit nothing, but an H100's hits fall
+// slowly.
 class L1Tags {
  public:
-    explicit L1Tags(std::uint32_t lines) : most_(std::max(lines, 4u)) {}
+    // `share`: of the accesses between two parts of a warp's rounds.
+    L1Tags(std::uint32_t lines, double share) : most_(std::max(lines, 4u)), share_(share) {}
     struct Line {
         std::uint64_t line = 0;
-        std::uint64_t used = 0;
+        std::uint32_t part = 0;
+        std::uint64_t before = 0;  // lines that came before its last use
         std::uint8_t present = 0;
         std::array<double, 4> since{};
     };
-    Line& find(std::uint64_t line) {
+    Line& find(std::uint64_t line, std::uint32_t part) {
         const std::uint32_t* const found = places_.find(line);
         Line& one = lines_[found ? *found : place_for(line)];
-        one.used = ++now_;
+        if (found && one.part != part && is_evicted_between(one)) {
+            one.present = 0;
+            ++filled_;
+        }
+        one.part = part;
+        one.before = filled_;
         return one;
     }
 
  private:
+    // Lines that came with the rounds that are left out evict as those that are kept do.
+    bool is_evicted_between(const Line& one) {
+        const auto came = static_cast<double>(filled_ - one.before);
+        return drawn() > std::exp(came * (1 - 1 / share_) / most_);
+    }
     std::uint32_t place_for(std::uint64_t line) {
+        ++filled_;
         auto at = static_cast<std::uint32_t>(lines_.size());
         if (at < most_) {
             lines_.emplace_back();
         } else {
-            const std::uint32_t one = random_place(), other = random_place();
-            at = lines_[one].used < lines_[other].used ? one : other;
+            at = static_cast<std::uint32_t>(drawn() * most_);
             places_.erase(lines_[at].line);
         }
         places_.insert(line, at);
         lines_[at] = {.line = line};
         return at;
     }
-    std::uint32_t random_place() {
+    double drawn() {
         random_ = random_ * 6364136223846793005u + 1442695040888963407u;
-        return static_cast<std::uint32_t>((random_ >> 33) % most_);
+        return static_cast<double>(random_ >> 33) * 0x1p-31;
     }
     std::uint32_t most_;
+    double share_;
+    std::uint64_t filled_ = 0;
     LineTable places_;
     std::vector<Line> lines_;
-    std::uint64_t now_ = 0;
     std::uint64_t random_ = 1;
 };
 
@@ -91,7 +104,10 @@ class MultiprocessorRun {
  public:
     MultiprocessorRun(const BlockTraces& traces, const MultiprocessorRates& rates,
                       const std::vector<SiteTraffic>& traffic)
-        : traces_(traces), rates_(rates), traffic_(traffic), tags_(rates.l1_lines) {
+        : traces_(traces),
+          rates_(rates),
+          traffic_(traffic),
+          tags_(rates.l1_lines, traces.kept_share) {
         owed_.resize(traffic.size());
         result_.load_sectors.resize(traffic.size());
         result_.hit_sectors.resize(traffic.size());
@@ -153,8 +169,9 @@ class MultiprocessorRun {
             ++warp.next;
             return arrive(warp.block, number, issued);
         }
-        if (is_access && (!waiting_.empty() || unit_free() > issued + 0.5)) {
-            if (waiting_.empty()) queue_.emplace(std::max(issued, unit_free()), memory_unit);
+        if (is_access && (!waiting_.empty() || unit_free(event, issued) > issued + 0.5)) {
+            if (waiting_.empty())
+                queue_.emplace(std::max(issued, unit_free(event, issued)), memory_unit);
             waiting_.emplace(warp.ready, number);
             return;
         }
@@ -179,19 +196,25 @@ class MultiprocessorRun {
     // (docs/measurements/h100/rows.txt). With the oldest warp always first 30 % fewer sectors
     // missed; with all accesses in their order nearly all did.
     void take_waiting(double now) {
-        if (const double free = unit_free(); free > now + 0.5) {
+        const std::uint32_t number = waiting_.top().second;
+        if (const double free = unit_free(event_of(number), now); free > now + 0.5) {
             queue_.emplace(free, memory_unit);
             return;
         }
-        const std::uint32_t number = waiting_.top().second;
         waiting_.pop();
-        finish(number, warps_[number].events->events[warps_[number].next], now);
-        if (!waiting_.empty()) queue_.emplace(std::max(now, unit_free()), memory_unit);
+        finish(number, event_of(number), now);
+        if (!waiting_.empty())
+            queue_.emplace(std::max(now, unit_free(event_of(waiting_.top().second), now)),
+                           memory_unit);
     }
-    // It takes an access while few are queued for L1, and misses of L1 for L2.
-    double unit_free() const {
-        return std::max(std::max(tag_stage_.free, data_stage_.free) - rates_.l1_queue,
-                        l2_.free - rates_.l2_queue);
+    const TraceEvent& event_of(std::uint32_t warp) const {
+        return warps_[warp].events->events[warps_[warp].next];
+    }
+    // It takes an access while few are queued for L1, and for L2 if not all of it joins others.
+    double unit_free(const TraceEvent& event, double now) {
+        const double l1 = std::max(tag_stage_.free, data_stage_.free) - rates_.l1_queue;
+        const double l2 = l2_.free - rates_.l2_queue;
+        return joins_all(event, std::max(l1, now)) ? l1 : std::max(l1, l2);
     }
     void finish(std::uint32_t number, const TraceEvent& event, double issued) {
         RunningWarp& warp = warps_[number];
@@ -286,7 +309,7 @@ class MultiprocessorRun {
         result_.load_sectors[event.site] += sectors;
         owed_[event.site].read_bytes += sectors * traffic_[event.site].read_bytes;
         if (event.goes_past_l1) return fetch(event.site, sectors, now);
-        L1Tags::Line& line = tags_.find(touched.line);
+        L1Tags::Line& line = tags_.find(touched.line, event.part);
         const auto hit = static_cast<std::uint8_t>(touched.sectors & line.present);
         const auto missing = static_cast<std::uint8_t>(touched.sectors & ~line.present);
         result_.hit_sectors[event.site] += std::popcount(hit);
@@ -321,47 +344,79 @@ class MultiprocessorRun {
         const double share = std::min(busiest, server.busy / (now + settled));
         return rates_.crowd * share / (1 - share);
     }
-    // A store directly after another one to the same line is merged with it.
-    bool joins(const LineTouch& touched, double now) {
-        const auto found = leaving_.find(touched.line);
-        if (found == leaving_.end()) return false;
-        auto& [leaves, sectors] = found->second;
-        if (leaves < now) {
-            leaving_.erase(found);
-            return false;
-        }
-        const auto more = static_cast<std::uint8_t>(touched.sectors & ~sectors);
-        sectors |= more;
-        if (more != 0) l2_.serve(now, std::popcount(more) * rates_.sector);
-        joined_sectors_ += std::popcount(more);
+    // Stores that wait for L2, one for each line, the longer the fewer slices they meet in; another
+    // one to the same line joins.
+    struct OpenStore {
+        std::uint64_t line = 0;
+        double leaves = 0;
+        std::uint64_t used = 0;
+        std::uint8_t sectors = 0;
+    };
+    // 16 lines at random are stored to as fast as one, 32 not (docs/measurements/h100/slices.txt):
+    // between them.
+    static constexpr std::size_t most_open = 24;
+
+    OpenStore* open_store(std::uint64_t line, double now) {
+        const auto found = std::ranges::find_if(
+            open_, [&](const OpenStore& one) { return one.line == line && one.leaves >= now; });
+        return found == open_.end() ? nullptr : &*found;
+    }
+    // None of its lines needs a place.
+    bool joins_all(const TraceEvent& event, double now) {
+        if (event.unit != TraceUnit::store) return false;
+        for (std::uint32_t i = 0; i < event.lines; ++i)
+            if (!open_store(traces_.lines[event.first_line + i].line, now)) return false;
         return true;
+    }
+    void open(const LineTouch& touched, double leaves) {
+        const OpenStore one{touched.line, leaves, ++stores_, touched.sectors};
+        if (open_.size() < most_open)
+            open_.push_back(one);
+        else
+            *std::ranges::min_element(open_, {}, &OpenStore::used) = one;
+    }
+    bool joins(const TraceEvent& event, const LineTouch& touched, double now) {
+        OpenStore* const other = open_store(touched.line, now);
+        if (!other) return false;
+        const int more =
+            std::popcount(static_cast<std::uint8_t>(touched.sectors & ~other->sectors));
+        other->sectors |= touched.sectors;
+        other->used = ++stores_;
+        // Where they meet an H100 takes 8.3e9 of a warp a second, in one line or in 16.
+        constexpr double crowded = 2, cycles_of_joining = 31;
+        l2_.serve(now, std::max(more * rates_.sector,
+                                crowd_of(event.site) > crowded ? cycles_of_joining : 0));
+        result_.write_sectors[event.site] += more;
+        return true;
+    }
+    double crowd_of(std::uint32_t site) const {
+        return site < rates_.store_crowds.size() ? rates_.store_crowds[site] : 1;
+    }
+    double store_line(const TraceEvent& event, const LineTouch& touched, double now) {
+        const int sectors = std::popcount(touched.sectors), whole = std::popcount(touched.whole);
+        const double crowd = crowd_of(event.site);
+        open(touched, now + rates_.join_cycles * crowd);
+        result_.write_requests[event.site] += 1;
+        result_.write_sectors[event.site] += sectors;
+        return l2_.serve(now, crowd * std::max(rates_.write_request,
+                                               whole * rates_.sector +
+                                                   (sectors - whole) * rates_.partial_write));
     }
     double write(const TraceEvent& event, double now) {
         const double looked_up = look_up(event, now);
         const bool is_store = event.unit == TraceUnit::store;
+        // Each packet's sector is computed; where the result is used it comes back.
+        const double of_packet =
+            rates_.reduction + (event.unit == TraceUnit::atomic ? rates_.sector : 0);
         double back = now;
         for (std::uint32_t i = 0; i < event.lines; ++i) {
             const LineTouch& touched = traces_.lines[event.first_line + i];
-            if (is_store) {
-                result_.stored_lines[event.site] += 1;
-                joined_sectors_ = 0;
-                if (joins(touched, looked_up)) {
-                    result_.write_sectors[event.site] += joined_sectors_;
-                    continue;
-                }
-            }
-            const int sectors = std::popcount(touched.sectors),
-                      whole = std::popcount(touched.whole);
-            const double through = l2_.serve(
-                looked_up, is_store ? std::max(rates_.write_request,
-                                               whole * rates_.sector +
-                                                   (sectors - whole) * rates_.partial_write)
-                                    : sectors * rates_.reduction);
-            if (is_store) {
-                leaving_[touched.line] = {looked_up + rates_.join_cycles, touched.sectors};
-                result_.write_requests[event.site] += 1;
-                result_.write_sectors[event.site] += sectors;
-            }
+            if (is_store) result_.stored_lines[event.site] += 1;
+            if (is_store && joins(event, touched, looked_up)) continue;
+            const double through =
+                is_store ? store_line(event, touched, looked_up)
+                         : l2_.serve(looked_up, of_packet * event.passes.packets / event.lines);
+            const int sectors = std::popcount(touched.sectors);
             SiteTraffic& owed = owed_[event.site];
             const SiteTraffic& of_site = traffic_[event.site];
             owed.read_bytes += sectors * of_site.read_bytes;
@@ -407,8 +462,8 @@ class MultiprocessorRun {
     std::size_t next_block_ = 0;
     std::array<std::array<Server, 4>, 4> schedulers_;
     Server starts_, tag_stage_, data_stage_, l2_, dram_;
-    std::unordered_map<std::uint64_t, std::pair<double, std::uint8_t>> leaving_;  // stores
-    double joined_sectors_ = 0;
+    std::vector<OpenStore> open_;
+    std::uint64_t stores_ = 0;
     std::vector<std::uint32_t> waited_for_;  // sites
     SimResult result_;
 };

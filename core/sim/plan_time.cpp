@@ -7,11 +7,12 @@
 #include <memory>
 #include <numeric>
 #include <optional>
-#include <unordered_map>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "core/count/bandwidth.h"
+#include "core/count/near_memory.h"
 #include "core/count/occupancy.h"
 #include "core/sim/kernel_time.h"
 #include "core/sim/launch_order.h"
@@ -24,6 +25,7 @@ struct PlannedAccess {
     std::uint32_t site = 0;
     std::uint32_t element = 0;
     std::uint32_t waits_for = 0;  // as TraceEvent
+    bool is_behind_barrier = false;
 };
 
 // Registers of a thread that loads this many elements at a time, about.
@@ -35,41 +37,70 @@ std::uint32_t registers_for(const Program& program, std::uint32_t elements) {
     return std::min(most, others + elements * words);
 }
 
-// As many elements at a time as registers hold, all of their loads before the instructions that
-// wait for them.
+// True if the place of an access is an element that an earlier instruction loads: a row's pointer,
+// or a random number, which replaces it.
+bool needs_loaded(const Program& program, const Instruction& one) {
+    return hashes_of(one.formula) > 0 ||
+           std::ranges::any_of(program.arrays, [&](const Array& array) {
+               return array.rows_of && array.rows_of->array == one.array;
+           });
+}
+
+// As many elements at a time as registers hold, up to a barrier all of them: their loads before the
+// instructions that wait for them.
 std::vector<PlannedAccess> accesses_of_warp(const Program& program, std::uint32_t elements) {
     constexpr std::uint32_t kept_registers = 32;  // compilers rarely use more
+    const std::vector<Instruction>& all = program.instructions;
+    const bool has_barrier = std::ranges::any_of(all, &Instruction::after_barrier);
     std::uint32_t at_once = 1;
-    while (at_once < elements && registers_for(program, at_once + 1) <= kept_registers) ++at_once;
+    while (at_once < elements &&
+           (has_barrier || registers_for(program, at_once + 1) <= kept_registers))
+        ++at_once;
     std::vector<PlannedAccess> order;
     std::uint32_t last_load = 0;
-    const auto add = [&](std::uint32_t site, std::uint32_t element, bool is_load) {
-        // A random place replaces a loaded one.
-        const bool waits = !is_load || hashes_of(program.instructions[site].formula) > 0;
-        order.push_back({.site = site, .element = element, .waits_for = waits ? last_load : 0});
+    const auto add = [&](std::uint32_t site, std::uint32_t element, bool meets) {
+        const bool is_load = all[site].kind == AccessKind::load;
+        const bool waits = !is_load || needs_loaded(program, all[site]);
+        order.push_back({site, element, waits ? last_load : 0, meets});
         if (is_load) last_load = static_cast<std::uint32_t>(order.size());
     };
     for (std::uint32_t first = 0; first < elements; first += at_once)
-        for (const bool loads : {true, false})
-            for (std::uint32_t site = 0; site < program.instructions.size(); ++site)
-                for (std::uint32_t e = first; e < std::min(elements, first + at_once); ++e)
-                    if ((program.instructions[site].kind == AccessKind::load) == loads)
-                        add(site, e, loads);
+        for (std::uint32_t begin = 0, end = 0; begin < all.size(); begin = end) {
+            while (++end < all.size() && !all[end].after_barrier) {
+            }
+            bool meets = all[begin].after_barrier;
+            for (const bool loads : {true, false})
+                for (std::uint32_t site = begin; site < end; ++site)
+                    for (std::uint32_t e = first; e < std::min(elements, first + at_once); ++e)
+                        if ((all[site].kind == AccessKind::load) == loads)
+                            add(site, e, std::exchange(meets, false));
+        }
     return order;
 }
 
-// Operators of the formulas that users wrote, for one element; random words are not among them.
+// What a pattern's formula computes: divisions are by numbers that its text does not spell out. As
+// many as NVRTC 13.0 issues for 9.0 (docs/measurements/instructions.txt).
+Computed computed_of(const Formula& formula, ExpressionsSeen& seen) {
+    // Of a tile's cells nearly all is computed once for all elements.
+    const auto* const text = std::get_if<std::shared_ptr<const CustomFormula>>(&formula);
+    return text ? (*text)->computed(seen) : Computed{};
+}
+
+// For one element; what instructions have in common once.
 Computed computed_of(const Program& program) {
     Computed sum;
     ExpressionsSeen seen;
-    for (const Instruction& one : program.instructions)
-        if (const auto* const custom =
-                std::get_if<std::shared_ptr<const CustomFormula>>(&one.formula)) {
-            const Computed more = (*custom)->computed(seen);
-            sum.operators += more.operators;
-            sum.divisions += more.divisions;
-            sum.conditions += more.conditions;
-        }
+    for (auto one = program.instructions.begin(); one != program.instructions.end(); ++one) {
+        if (std::any_of(program.instructions.begin(), one, [&](const Instruction& other) {
+                return is_same(other.formula, one->formula);
+            }))
+            continue;
+        const Computed more = computed_of(one->formula, seen);
+        sum.operators += more.operators;
+        sum.divisions += more.divisions;
+        sum.conditions += more.conditions;
+        sum.hashes += more.hashes;
+    }
     return sum;
 }
 
@@ -90,7 +121,8 @@ std::uint64_t block_step(const Instruction& one, const LaunchOrder& order) {
 
 // The distance of each lane of one access from that of the other; none where lanes differ.
 std::optional<std::uint64_t> moved_by(const WarpAccess& from, const WarpAccess& to) {
-    if (from.active_lanes != to.active_lanes || from.width_bytes != to.width_bytes)
+    if (from.active_lanes != to.active_lanes || from.width_bytes != to.width_bytes ||
+        from.space != to.space)
         return std::nullopt;
     std::optional<std::uint64_t> all;
     for (std::uint32_t rest = from.active_lanes; rest != 0; rest &= rest - 1) {
@@ -112,7 +144,6 @@ struct BlockRun {
 // Warps drawn from the whole launch.
 struct SiteSample {
     double sectors = 0, lines = 0;
-    std::unordered_map<std::uint64_t, double> of_line;  // of atomics by sectors, of stores
     // All of them accessed the same as at another site, an earlier one, at this distance.
     std::uint32_t like = 0;
     std::uint64_t away = 0;
@@ -146,8 +177,9 @@ class PlanFeed {
         model.fetch_bytes = std::clamp(l2_fill_bytes(*machine_.rules, plan_.cache), 32u, 128u);
         model.is_warm = is_warm;
         // An empty launch has a block, too.
-        model.start_seconds = (is_warm ? rates.start_seconds : rates.flushed_start_seconds) -
-                              rates.sim.first_block_latency / rates.sim.clock_hertz;
+        const SimRates& sim = rates.sim;
+        model.start_seconds = sim.launch_seconds + (is_warm ? 0 : sim.flush_seconds) -
+                              sim.first_block_latency / sim.clock_hertz;
         model.totals = totals();
         for (const Instruction& one : plan_.program.instructions) model.kinds.push_back(one.kind);
         model.traces = traces();
@@ -201,13 +233,12 @@ class PlanFeed {
             sample.like = site;
     }
     void draw(std::uint32_t site, const WarpAccess& access) {
+        if (access.space != Space::global) return;
         SiteSample& sample = samples_[site];
         for (const LineTouch& one : LinesOfWarp(access)) {
             const int sectors = std::popcount(one.sectors);
             sample.sectors += sectors;
             sample.lines += 1;
-            if (access.kind != AccessKind::load)
-                sample.of_line[queue_of(access.kind, one.line)] += sectors;
         }
     }
     // The total of the drawn warps, scaled to the kind's exact sum where there is one.
@@ -223,7 +254,6 @@ class PlanFeed {
     LaunchTotals totals() const {
         constexpr std::array sectors{Counter::load_sectors, Counter::store_sectors,
                                      Counter::atomic_sectors, Counter::reduce_sectors};
-        constexpr double by_chance = 4;  // fewer of the drawn warps on one line may be chance
         LaunchTotals all;
         for (std::uint32_t site = 0; site < samples_.size(); ++site) {
             const AccessKind kind = plan_.program.instructions[site].kind;
@@ -232,10 +262,6 @@ class PlanFeed {
             all.lines.push_back(
                 total(kind == AccessKind::load ? Counter::load_lines : Counter::store_lines, kind,
                       site, &SiteSample::lines));
-            double& most = kind == AccessKind::store ? all.stores_of_line : all.atomics_of_line;
-            const double of_drawn = all.sectors.back() / std::max(1.0, samples_[site].sectors);
-            for (const auto& [line, times] : samples_[site].of_line)
-                if (times >= by_chance || scale_ == 1) most = std::max(most, times * of_drawn);
         }
         return all;
     }
@@ -274,12 +300,15 @@ class PlanFeed {
         }
         return traces;
     }
-    // As nvcc compiles such kernels (within a quarter of the SASS of 15 of them for sm_90). Random
-    // values stand for contents, which are there.
+    // As nvcc compiles such kernels (within a quarter of the SASS of 15 of them for sm_90). A
+    // random word is two products and a remainder of 64 bits: 7.2e9 of warps a second on an H200
+    // (`shared-random`).
     IssueCost cost_of(std::uint32_t elements) const {
-        constexpr double once = 9, of_access = 1.6, of_division = 3, of_integer = 1.5;
+        constexpr double once = 9, of_access = 1.6, of_division = 3, of_integer = 1.5,
+                         of_hash = 105;
         const Computed index = computed_of(plan_.program);
-        const double of_index = index.operators + of_division * index.divisions + index.conditions;
+        const double of_index = index.operators + of_division * index.divisions + index.conditions +
+                                of_hash * index.hashes;
         const double accesses = static_cast<double>(plan_.program.instructions.size());
         return {.issued = static_cast<float>(once + elements * (of_access * accesses + of_index)),
                 .integer = static_cast<float>(of_integer * elements * of_index)};
@@ -290,6 +319,7 @@ class PlanFeed {
         WarpEvents events;
         std::uint32_t number = 0, last_load = 0;
         for (const PlannedAccess& one : planned) {
+            if (one.is_behind_barrier) events.events.push_back({.unit = TraceUnit::barrier});
             TraceEvent event{
                 .site = one.site, .number = number++, .waits_for = one.waits_for, .cost = cost};
             set_access(access(one.site, block, one.element, warp), event, traces);
@@ -302,6 +332,7 @@ class PlanFeed {
     }
     void set_access(const WarpAccess& access, TraceEvent& event, BlockTraces& traces) {
         if (access.active_lanes == 0) return;
+        if (access.space != Space::global) return set_near_access(access, event);
         constexpr std::array units{TraceUnit::load, TraceUnit::store, TraceUnit::atomic,
                                    TraceUnit::reduce};
         event.unit = units[static_cast<std::size_t>(access.kind)];
@@ -312,6 +343,32 @@ class PlanFeed {
         traces.lines.insert(traces.lines.end(), lines.begin(), lines.end());
         event.passes = passes_of_lines(coalescer_, access, lines.size());
     }
+    // Local memory is in L1, which has the banks of shared memory.
+    void set_near_access(const WarpAccess& access, TraceEvent& event) const {
+        event.unit = TraceUnit::shared;
+        const Rules& rules = *machine_.rules;
+        if (access.space == Space::constant) {
+            // A scheduler's share of the unit that all have in common: an address of a warp each
+            // 2.25 cycles (`constant 32` in tests/data/h200/near_memories.csv).
+            constexpr float of_address = 9;
+            event.cost.special +=
+                of_address * static_cast<float>(ConstantMemory(rules).count(access).requests);
+        } else if (access.space == Space::local) {
+            const LocalMemory memory(rules);
+            for (std::uint32_t word = 0; 4 * word < std::max(4u, access.width_bytes); ++word) {
+                const WarpAccess words = memory.interleaved(access, word);
+                const L1Passes passes =
+                    passes_of_lines(coalescer_, words, LinesOfWarp(words).size());
+                event.passes.data = static_cast<std::uint16_t>(event.passes.data +
+                                                               std::max(passes.tags, passes.data));
+            }
+        } else {
+            event.passes.data = static_cast<std::uint16_t>(
+                is_load_or_store(access.kind)
+                    ? SharedMemory(rules).count(access).wavefronts
+                    : count_shared_atomic(access, SharedAtomic::by_lane).wavefronts);
+        }
+    }
 
     // Wave after wave of blocks, for a few milliseconds.
     L2Sample l2_sample() {
@@ -321,7 +378,8 @@ class PlanFeed {
         KernelLaunch launch;
         launch.grid[0] = static_cast<std::uint32_t>(order_.blocks);
         launch.block[0] = order_.block;
-        L2Stream stream(launch, at_once, samples_.size());
+        constexpr std::size_t most_kept = 8'000;  // as good as 40,000 for times, to 2 %
+        L2Stream stream(launch, at_once, samples_.size(), most_kept);
         stream.cut(order_.blocks);
         const std::vector<PlannedAccess> planned =
             accesses_of_warp(plan_.program, order_.per_thread);
@@ -331,7 +389,9 @@ class PlanFeed {
                static_cast<double>(begin) * lines_of_block < most_lines) {
             const std::uint64_t end = std::min(order_.blocks, begin + at_once);
             for (std::uint32_t site = 0; site < samples_.size(); ++site)
-                if (samples_[site].like == site) feed(stream, planned, site, begin, end);
+                if (samples_[site].like == site &&
+                    plan_.program.instructions[site].space == Space::global)
+                    feed(stream, planned, site, begin, end);
             begin = end;
         }
         stream.cut(begin);
@@ -407,7 +467,7 @@ class PlanFeed {
     Coalescer coalescer_;
     Placement placement_;
     std::uint64_t evaluated_ = 0;
-    std::vector<SiteSample> samples_;  // of global memory
+    std::vector<SiteSample> samples_;  // empty ones of other memories
     std::uint64_t drawn_ = 1;          // warps and elements
     double scale_ = 1;                 // from these to the launch
 };
@@ -417,14 +477,7 @@ class PlanFeed {
 Estimates add_plan_time(const Plan& plan, const Machine& machine, const Rates& rates, bool is_warm,
                         Readings& readings) {
     LaunchModel model = PlanFeed(plan, machine, readings).model(rates, is_warm);
-    const SimulatedTime time = time_of(model, rates.sim);
-    Estimates estimates = estimates_from(time, 1, rates, readings, true);
-    const double useful = static_cast<double>(plan.program.useful_bytes);
-    const Interval seconds = *estimates.of(Counter::duration_seconds);
-    readings[Counter::bandwidth_bytes_per_second] = useful / time.seconds;
-    estimates.intervals.push_back(
-        {Counter::bandwidth_bytes_per_second, useful / seconds.high, useful / seconds.low});
-    return estimates;
+    return estimates_from(time_of(model, rates.sim), 1, rates, readings, true);
 }
 
 }  // namespace coalprof

@@ -12,8 +12,7 @@
 
 namespace coalprof {
 
-// For a plan all of whose arrays are in global memory. `readings` hold the exact sectors; missing
-// ones are added, with the duration.
+// `readings` hold the exact sectors; missing ones are added, with the duration.
 Estimates add_plan_time(const Plan& plan, const Machine& machine, const Rates& rates, bool is_warm,
                         Readings& readings);
 

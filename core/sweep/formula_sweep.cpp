@@ -71,6 +71,21 @@ void require_that_all_occur(const ParsedFormula& formula) {
                              "every point would be the same: leave it out");
 }
 
+// Arrays are declared for all formulas of a set.
+void require_that_arrays_occur(const std::vector<DeclaredArray>& arrays,
+                               const std::vector<std::shared_ptr<const ParsedFormula>>& formulas) {
+    std::vector<std::string_view> names;
+    for (const auto& formula : formulas)
+        for (const FormulaAccess& access : formula->accesses)
+            if (std::ranges::find(names, access.array) == names.end())
+                names.push_back(access.array);
+    for (const DeclaredArray& array : arrays)
+        if (std::ranges::find(names, array.name) == names.end())
+            throw UsageError(
+                fmt::format("--array {}: the formula has no array of this name", array.name),
+                fmt::format("it accesses {}", fmt::join(names, ", ")));
+}
+
 void require_that_op_decides(const std::vector<FormulaSweep>& set,
                              const std::vector<std::shared_ptr<const ParsedFormula>>& formulas) {
     const FormulaSweep& first = set.front();
@@ -248,6 +263,7 @@ FormulaPoints::FormulaPoints(const std::vector<FormulaSweep>& set,
                             "formulas or values",
                             most_range_points));
     }
+    require_that_arrays_occur(set.front().arrays, formulas);
     require_that_op_decides(set, formulas);
 }
 

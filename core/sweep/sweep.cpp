@@ -10,8 +10,8 @@
 #include "core/count/launch_sum.h"
 #include "core/count/transactions.h"
 #include "core/pattern/memory_settings.h"
-#include "core/pattern/transpose.h"
 #include "core/pattern/walk_limit.h"
+#include "core/sweep/transpose.h"
 #include "core/text/error.h"
 #include "core/text/range.h"
 
@@ -86,6 +86,11 @@ void set_values(Sweep& sweep, const PatternInfo& pattern, const std::string& tex
     const bool is_named = name == pattern.parameter;
     if (is_named || (pattern.typed_in_elements && name == "row_elements"))
         range.erase(0, equals + 1);
+    else if (equals != range.npos)
+        throw UsageError(fmt::format("{} {}: {} has no parameter '{}'", option, shown(range),
+                                     pattern.name, shown(name)),
+                         fmt::format("its parameter is {}: {} {}={}", pattern.parameter, option,
+                                     pattern.parameter, shown(range.substr(equals + 1))));
     if (!are_elements && !are_bytes) {
         sweep.values = parse_range(range, option).values();
         return;

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/pattern/catalog.h"
 #include "core/pattern/launch_options.h"
+#include "core/sweep/patterns.h"
 #include "core/sweep/swept_points.h"
 
 namespace coalprof {

@@ -138,6 +138,17 @@ class NpyLines : public ByteSource {
 
 }  // namespace
 
+NpyWarps npy_warps(const std::string& op, const std::string& type) {
+    NpyWarps npy;
+    if (!op.empty()) npy.op = read_warp_op(op, "--op");
+    if (type.empty()) return npy;
+    npy.type = find_element_type(type);
+    if (!npy.type)
+        throw UsageError(fmt::format("--type: unknown type '{}'", shown(type)),
+                         hint_for_element_type(type));
+    return npy;
+}
+
 std::unique_ptr<ByteSource> lines_of_npy(std::unique_ptr<ByteSource> source,
                                          const std::string& name, const NpyWarps& how) {
     if (!name.ends_with(".npy")) {

@@ -24,6 +24,9 @@ struct NpyWarps {
     std::optional<ElementType> type;  // indices of such elements; none: byte addresses
 };
 
+// From the words of --op and --type; empty: not given. Throws UsageError.
+NpyWarps npy_warps(const std::string& op, const std::string& type);
+
 // `source` where it is no .npy file; else its lines: 32 numbers a warp, negative ones idle lanes,
 // named by their place. Throws UsageError: `how` for other files, and numbers that are no integers.
 std::unique_ptr<ByteSource> lines_of_npy(std::unique_ptr<ByteSource> source,

@@ -41,7 +41,9 @@ class TextSource : public ByteSource {
 };
 
 [[noreturn]] void fail(std::string_view doing, const std::string& name, int error_number) {
-    throw Error(fmt::format("cannot {} {}: {}", doing, shown(name), text_of_errno(error_number)),
+    throw Error(fmt::format("cannot {} {}: {}", doing, shown(name),
+                            error_number == EISDIR ? "it is a folder; name a file in it"
+                                                   : text_of_errno(error_number)),
                 ExitCode::usage);
 }
 

@@ -102,7 +102,7 @@ class SizeParser {
         const std::string_view text = value_.text;
         if (text.empty()) value_.refuse(UsageError::no_caret, "a size needs a number");
         if (text.starts_with('-') || text.starts_with('+'))
-            value_.refuse(0, fmt::format("a size has no sign, and '{}' is one", text.front()));
+            value_.refuse(0, "a size is a number without a sign");
         const ReadNumber number = read_integer(text);
         if (number.status == NumberStatus::no_digits) value_.refuse(0, "expected a number");
         if (number.status == NumberStatus::too_large) refuse_overflow();
@@ -125,6 +125,10 @@ class SizeParser {
         if (name.empty()) return size_units.front();
         if (const UnitStep* unit = find_unit(name)) return *unit;
         if (name.front() == ' ') value_.refuse(at_, "a size is written without blanks");
+        if (const ReadNumber rows = read_integer(name.substr(1));  // 4096x4096
+            name.front() == 'x' && rows.length == name.size() - 1)
+            value_.refuse(at_,
+                          "a size is one number of bytes: rows x columns x bytes of an element");
         value_.refuse(at_, fmt::format("unknown unit '{}'{}", shown(name), suggestion(name)));
     }
 
@@ -143,6 +147,8 @@ class SizeParser {
     }
 
     [[noreturn]] void refuse_fraction(const UnitStep& unit) const {
+        if (at_ == value_.text.size())
+            value_.refuse(0, "a number without a unit is whole; a fraction has one: 1.5KiB");
         value_.refuse(
             0, fmt::format("not a whole number of bytes ('{}' is {})", unit.unit, bytes_of(unit)));
     }

@@ -156,7 +156,10 @@ class RangeParser {
 
     std::string missing_integer(std::string_view rest) const {
         if (signs_ == Signs::none && (rest.starts_with('-') || rest.starts_with('+')))
-            return fmt::format("expected an integer without a sign, not '{}'", rest.front());
+            return fmt::format("expected an integer without a sign, not '{}'{}", rest.front(),
+                               value_.option == "--range" && rest.front() == '-'
+                                   ? " (a formula takes signs: formula 'a[i + d]' --var d=-5..5)"
+                                   : "");
         if (last_mark_.empty()) return "expected an integer";
         return fmt::format("expected an integer after '{}'", last_mark_);
     }

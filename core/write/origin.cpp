@@ -68,7 +68,9 @@ std::vector<std::string> chosen_options(const ResultHead& head) {
         options.push_back(fmt::format("{} elements per thread", *sweep.per_thread));
     const auto add = [&](const NamedValues& list, std::string_view unsaid) {
         for (const auto& [key, value] : list)
-            if (key.find('.') == std::string::npos && key != unsaid && !is_default(key, value))
+            if (key == "shard_of_points")
+                options.back() += fmt::format(" of {} points", text_of(value));  // after the shard
+            else if (key.find('.') == std::string::npos && key != unsaid && !is_default(key, value))
                 options.push_back(fmt::format("{} {}", key, text_of(value)));
     };
     add(sweep.settings, "");

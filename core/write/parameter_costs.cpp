@@ -77,7 +77,7 @@ class OneParameter {
         return *values.rbegin() - *values.begin() + 1 == values.size() && values.size() > divisor;
     }
 
-    // "sectors rise with the stride: 8 times as many from 8 to 32 as at 1"
+    // "sectors rise with the stride: 8 times as many from 8 on as at 1"
     std::string of_slope() const {
         if (is_over_ideal_) return {};
         std::vector<ValueCost> rising = samples_;
@@ -97,8 +97,8 @@ class OneParameter {
         return fmt::format("{} {} with {}: {} {} {}{} {} at {}", noun_, is_rising ? "rise" : "fall",
                            with_article(key_), as_many(), has_plateau ? "from" : "at",
                            value_name(is_rising ? top->value : rising.back().value),
-                           has_plateau ? " to " + value_name(rising.back().value) : "",
-                           as_or_than(), value_name(rising.front().value));
+                           has_plateau ? " on" : "", as_or_than(),
+                           value_name(rising.front().value));
     }
 
     // "all rows but offset 0 cost 25 % more sectors"
@@ -147,9 +147,9 @@ class OneParameter {
         const std::string_view verb = noun_ == "bytes" ? "move" : "cost";
         const std::string cost = fmt::format("{}{}", verb, are_several_worst ? "" : "s");
         if (is_over_ideal_)
-            return fmt::format("{} {} {}{}, {} {} the ideal", worst, cost,
+            return fmt::format("{} {} {}{}, {} {} none", worst, cost,
                                more_text(worst_, worst_, noun_), than_ideal(), best,
-                               are_several_best ? "cost" : "costs");
+                               are_several_best ? "waste" : "wastes");
         return fmt::format("{} {} {} {} {} {}", worst, cost, as_many(), noun_, as_or_than(), best);
     }
 

@@ -136,7 +136,7 @@ class CostComparison {
     std::string of_equal_costs() const {
         if (!has_ideal_) return fmt::format("all rows cost the same number of {}", noun_);
         if (are_equal_costs(ratios_[0], 1))
-            return fmt::format("all rows cost the fewest {} that there can be", noun_);
+            return fmt::format("all rows are ideal: none wastes {}", noun_);
         if (ratios_[0] < least_ratio_said) return {};
         return fmt::format("all rows cost {} {} the ideal",
                            more_text(ratios_[0], ratios_[0], noun_),

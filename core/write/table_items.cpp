@@ -75,7 +75,7 @@ constexpr std::array heading_rows{
                {"shared atomic", "passes/req", "shared atomic passes/request"}},
     HeadingRow{Counter::shared_atomic_wavefronts, 21},
     HeadingRow{Counter::shared_atomic_requests, 15, true},
-    HeadingRow{Counter::constant_requests, 15, true},
+    HeadingRow{Counter::constant_requests, 15, true, {"constant", "passes", "constant passes"}},
     HeadingRow{Counter::local_load_sectors, 17, true},
     HeadingRow{Counter::local_load_requests, 45},
     HeadingRow{Counter::local_store_sectors, 17, true},

@@ -174,9 +174,9 @@ void TableNotes::look_at(const TableLayout& layout, const Point& point, bool exp
         if (place == Place::left_out || is_named_below) continue;
         has_shares_ |= item.counters.front() == Counter::bandwidth_share &&
                        is_finite_number(item.measured(point));
-        has_estimate_ |=
-            item.interval(point) && (explains_all || explains_all_ ||
-                                     shows_prediction(facts.relation, layout.has_measurements));
+        has_estimate_ |= place != Place::nowhere && item.interval(point) &&
+                         (explains_all || explains_all_ ||
+                          shows_prediction(facts.relation, layout.has_measurements));
         if (explains_all || explains_all_ ||
             shows_prediction(facts.relation, layout.has_measurements))
             explain(item, point.predicted);
@@ -285,7 +285,7 @@ std::vector<std::string> TableNotes::asides() const {
     if (has_shares_ && !ceilings_.empty()) lines.push_back(ceilings_);
     if (has_estimate_)
         lines.emplace_back(
-            "~  an estimate: about nine of ten intervals (--json) held on H100 and H200");
+            "~  estimated: 9 of 10 intervals (--json) held what H100 and H200 measured");
     if (is_start_alone_.value_or(false) && has_time_to_gain_)
         lines.push_back(
             fmt::format("Too short to time: the start of a launch takes longest. Try {}.",
@@ -296,7 +296,8 @@ std::vector<std::string> TableNotes::asides() const {
             "already on its way share one request.");
     if (!left_out_.empty()) lines.push_back(left_out_line());
     if (!cross_axes_.empty() && style_.takes_columns)
-        lines.push_back(fmt::format("--columns KEY shows one counter as {}.", cross_axes_));
+        lines.push_back(
+            fmt::format("With one counter the table is {}: --columns KEY.", cross_axes_));
     return lines;
 }
 

@@ -89,7 +89,6 @@ class Source(Report):
         os.mkdir(f"{self.folder}/other")
         self.assertFalse(self.shows("--source", f"{self.folder}/other"))
         self.assertFalse(self.shows("--source", f"{self.folder}/other", file="../project/faults.cu"))
-        self.assertFalse(self.shows("--source", f"{self.folder}/missing"))
 
     def test_behind_links_is_read_only_below_the_folder(self):
         self.assertTrue(self.shows("--source", f"{self.folder}/project"))

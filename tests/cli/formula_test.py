@@ -263,8 +263,8 @@ class Drawings(Case):
                 (["formula", "i - 1"], "first in thread 0"),
                 (["formula", "i", "--at", "3"], "--var k=3 gives"),
                 (["formula", "i", "--warp", "99999999"], "the launch has"),
-                (["offset", "i"], "belongs to a formula"),
-                (["offset", "--var", "k=3"], "belongs to a formula")):
+                (["offset", "i"], "no second argument"),
+                (["offset", "--var", "k=3"], "does not take it")):
             with self.subTest(" ".join(arguments)):
                 self.assertIn(told, self.refuse("explain", *arguments).err_text)
 

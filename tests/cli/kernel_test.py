@@ -611,7 +611,7 @@ class Times(Case):
         # What the second and third member lack, the first has brought into L1.
         _, whole = of(strided("whole", 12, (0, 4, 8)))
         self.assertEqual((whole["cause"], whole["saves_seconds"]), ("strided", 0))
-        self.assertIn("67 % of its sectors are in L1", whole["text"])
+        self.assertIn("67 % of these sectors are L1 hits", whole["text"])
         self.assertIn("None is needed", whole["fix"])
         _, unknown = of(strided("one", 32), "--machine", "9.0")  # no board, so no time
         self.assertIsNone(unknown["saves_seconds"])

@@ -46,7 +46,7 @@ class Inputs(Case):
             self.assertNotIn("a.csv", os.listdir(folder))
 
     def test_of_every_kind_are_never_outputs(self):
-        with open(f"{harness.SOURCE}/docs/measurements/calibrated_h200.json", encoding="ascii") as file:
+        with open(f"{harness.SOURCE}/docs/measurements/calibrated_h100.json", encoding="ascii") as file:
             machine = file.read()
         budget = "load_sectors >= 0\n"
         settings = 'quiet = true\n'

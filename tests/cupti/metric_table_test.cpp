@@ -280,14 +280,17 @@ TEST(CounterSets, grow_from_basic_to_all) {
 
 TEST(CounterSets, see_what_a_program_does) {
     Program program;
-    program.instructions.push_back({.kind = AccessKind::load, .space = Space::global});
-    program.instructions.push_back({.kind = AccessKind::store, .space = Space::shared});
-    program.instructions.push_back({.kind = AccessKind::reduce, .space = Space::global});
+    program.instructions.push_back(
+        {.kind = AccessKind::load, .space = Space::global, .formula = {}});
+    program.instructions.push_back(
+        {.kind = AccessKind::store, .space = Space::shared, .formula = {}});
+    program.instructions.push_back(
+        {.kind = AccessKind::reduce, .space = Space::global, .formula = {}});
     EXPECT_EQ(accesses_of(program),
               (AccessSet{Access::global_load, Access::shared_store, Access::global_reduce}));
-    program.instructions = {{.kind = AccessKind::load, .path = LoadPath::tex}};
+    program.instructions = {{.kind = AccessKind::load, .formula = {}, .path = LoadPath::tex}};
     EXPECT_EQ(accesses_of(program), AccessSet{Access::texture_load});
-    program.instructions = {{.kind = AccessKind::load, .path = LoadPath::ldg}};
+    program.instructions = {{.kind = AccessKind::load, .formula = {}, .path = LoadPath::ldg}};
     EXPECT_EQ(accesses_of(program), AccessSet{Access::global_load});
 }
 

@@ -131,7 +131,7 @@ void claim_program(const Program& program, Op op) {
                 claim_plain(formula, thread, elements[thread]);
         }
         if (const auto period = formula.period()) claim_period(*period, elements);
-        claim(formula.cuda_source("Pattern").size() < 200'000, "the emitted source is bounded");
+        claim(formula.functor("Pattern").source.size() < 200'000, "the emitted source is bounded");
     }
 }
 

@@ -14,7 +14,7 @@ TEST_F(CalibrateOnGpu, measures_the_rates_of_the_simulation) {
     const Calibration found = calibrate(launcher());
     EXPECT_THAT(found.failed, testing::IsEmpty());
     std::vector<std::string_view> kept;
-    for (const FoundSimRate& rate : found.simulated)
+    for (const FoundSimRate& rate : found.rates)
         if (!rate.is_measured) kept.push_back(rate.info.key);
     EXPECT_THAT(kept, testing::ElementsAre("sim_start_seconds", "sim_first_block_latency",
                                            "sim_l1_pass", "sim_shared_pass", "sim_crowd",

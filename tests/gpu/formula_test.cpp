@@ -1,6 +1,5 @@
-// Formulas on a real GPU: emitted code computes what the evaluator computes, launches touch exactly
-// those elements, and built-in patterns written as formulas are measured alike. Skipped with the
-// reason where there is no GPU.
+// Formulas on a real GPU: emitted code computes what the evaluator computes, and launches touch
+// exactly those elements. Skipped with the reason where there is no GPU.
 #include "core/formula/formula.h"
 
 #include <fmt/format.h>
@@ -12,12 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "core/count/predict.h"
 #include "core/formula/random_formula.h"
-#include "core/formula/twins.h"
-#include "core/run/runs.h"
-#include "core/text/range.h"
-#include "cupti/metric_table.h"
 #include "gpu/on_gpu.h"
 #include "kernels/compiler.h"
 #include "kernels/nvrtc_here.h"
@@ -86,8 +80,10 @@ class IndexKernel {
         for (std::size_t k = 0; k < subjects.size(); ++k) {
             const auto& formula = std::get<std::shared_ptr<const CustomFormula>>(
                 subjects[k].plan.program.instructions.front().formula);
-            functors += formula->cuda_source(fmt::format("F{}", k));
-            cases += fmt::format("case {0}: out[i] = F{0}{{}}(i); break;\n", k);
+            const Functor functor = formula->functor(fmt::format("F{}", k));
+            functors += functor.source;
+            cases += fmt::format("case {0}: out[i] = F{0}{{{{{1}}}}}(i); break;\n", k,
+                                 fmt::join(functor.numbers, "ull, "));
         }
         const std::string source = fmt::format(
             "#include \"core/pattern/formulas.h\"\nnamespace coalprof {{\n{}"
@@ -212,76 +208,6 @@ TEST_F(FormulaOnGpu, launches_touch_the_elements_that_the_evaluator_names_and_no
             ADD_FAILURE() << subject.text << ": " << error.what();
         }
     }
-}
-
-// ---- built-in patterns, written as formulas ----
-
-struct Points : ResultSink {
-    std::vector<Point> points;
-    void begin(const ResultHead&) override {}
-    void point(const Point& point) override { points.push_back(point); }
-    void finish(const ResultTail& tail) override {
-        for (const Warning& warning : tail.warnings)
-            ADD_FAILURE() << warning.point << " " << warning.text;
-    }
-};
-
-// The built-in pattern and the formula, in turn.
-std::vector<PlannedPoint> pairs_of(Op op, ElementType type, const Machine& machine) {
-    std::vector<PlannedPoint> points;
-    for (const testing::Twin& twin : testing::twins) {
-        const auto values =
-            parse_sized_range(find_pattern(twin.pattern).default_range(bytes_of(type)), "--range")
-                .values;
-        Plan plan;
-        try {
-            plan = built_in(twin, values[values.size() / 2], op, type, 1 << 20);
-        } catch (const UsageError&) {
-            continue;  // atomics on bytes, a transpose that is no copy
-        }
-        const std::string name = fmt::format("{} {} {}", twin.pattern, name_of(op), name_of(type));
-        points.push_back({.plan = plan, .machine = machine, .name = name});
-        points.push_back(
-            {.plan = as_formula(twin, plan), .machine = machine, .name = name + " as a formula"});
-    }
-    return points;
-}
-
-TEST_F(FormulaOnGpu, built_in_patterns_are_measured_alike_as_formulas) {
-    COALPROF_NEEDS_COUNTERS();
-    const Machine gpu = machine();
-    std::uint64_t compared = 0;
-    for (const std::string_view op : word_list<Op>())
-        for (const ElementType type : {ElementType::f32, ElementType::u64}) {
-            ListedPoints points(pairs_of(*find_word<Op>(op), type, gpu));
-            Points sink;
-            run_on_device(points,
-                          {.launcher = launcher(),
-                           .collector = &collector(),
-                           .no_counters = {},
-                           .wanted = wants(counters_of(CounterSet::memory, points.check())),
-                           .repeats = 0},
-                          sink);
-            ASSERT_EQ(sink.points.size(), points.count());
-            for (std::size_t k = 0; k + 1 < sink.points.size(); k += 2) {
-                const Point& own = sink.points[k];
-                const Point& formula = sink.points[k + 1];
-                ASSERT_TRUE(own.measured && formula.measured) << own.name;
-                own.predicted.each([&](Counter counter, const Reading& reading) {
-                    if (!std::holds_alternative<std::uint64_t>(reading)) return;
-                    // They depend on the order in which warps run, and differ from run to run.
-                    if (own.estimates && own.estimates->of(counter)) return;
-                    if (counter == Counter::useful_bytes) return;  // pointers count in formulas
-                    EXPECT_TRUE((*own.measured)[counter] == (*formula.measured)[counter])
-                        << own.name << " " << key_of(counter) << ": "
-                        << number_or((*own.measured)[counter], -1) << " and "
-                        << number_or((*formula.measured)[counter], -1);
-                    ++compared;
-                });
-            }
-        }
-    fmt::print("{} counters of patterns and formulas compared\n", compared);
-    EXPECT_GT(compared, 1000u);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@
 #include "core/count/predict.h"
 #include "core/run/agreement.h"
 #include "core/run/device_backend.h"
-#include "core/traffic/estimate.h"
+#include "core/sim/estimate.h"
 #include "cupti/metric_table.h"
 #include "gpu/on_gpu.h"
 #include "gpu/random_grids.h"

@@ -8,8 +8,8 @@
 
 #include "core/count/predict.h"
 #include "core/judge/verify.h"
-#include "core/pattern/catalog.h"
 #include "core/run/runs.h"
+#include "core/sweep/patterns.h"
 #include "cupti/metric_table.h"
 #include "gpu/on_gpu.h"
 #include "kernels/plans.h"

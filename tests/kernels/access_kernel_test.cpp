@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "core/device/device.h"
+#include "core/formula/index_of.h"
 #include "core/pattern/memory_settings.h"
 #include "core/text/error.h"
 #include "kernels/compose.h"
@@ -182,8 +183,9 @@ TEST(AccessKernel, does_not_merge_two_loads_that_meet) {
     COALPROF_NEEDS_NVRTC();
     // The same element twice, and one that does not depend on the thread's second index at all:
     // with i % 256, the four elements of a thread in a block of 256 are one.
-    const Plan twice = handmade_plan(
-        {{AccessKind::load, 0, Offset{}}, {AccessKind::load, 0, Offset{}}}, 1, 1024, 1024);
+    const Plan twice =
+        handmade_plan({{AccessKind::load, 0, index_of("i")}, {AccessKind::load, 0, index_of("i")}},
+                      1, 1024, 1024);
     const auto same =
         std::make_shared<TextFormula>("i % 256", [](std::uint64_t i) { return i % 256; });
     const Plan one_place =
@@ -197,9 +199,9 @@ TEST(AccessKernel, does_not_merge_two_loads_that_meet) {
 TEST(AccessKernel, keeps_atomics_that_add_nothing) {
     COALPROF_NEEDS_NVRTC();
     for (const AccessKind kind : {AccessKind::atomic, AccessKind::reduce}) {
-        const Plan plan = handmade_plan({{AccessKind::load, 0, Offset{}},
-                                         {kind, 0, Stride{2, 0}},
-                                         {AccessKind::store, 0, Offset{}}},
+        const Plan plan = handmade_plan({{AccessKind::load, 0, index_of("i")},
+                                         {kind, 0, index_of("i*2")},
+                                         {AccessKind::store, 0, index_of("i")}},
                                         1, 512, 1024);
         const auto code = hopper().compile({.source = compose_access(plan, shape_of(plan))});
         expect_exactly_its_instructions(plan, *code);

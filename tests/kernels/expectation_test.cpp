@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/formula/index_of.h"
 #include "kernels/plans.h"
 #include "kernels/source/values.h"
 
@@ -51,7 +52,9 @@ TEST(Values, differ_from_element_to_element_and_with_the_mark_of_a_store) {
 }
 
 // a[2 i + 1] = ..., 4 threads, 10 elements: 1 3 5 7 are stored to.
-Plan odd_stores() { return handmade_plan({{AccessKind::store, 0, Stride{2, 1}}}, 1, 4, 10); }
+Plan odd_stores() {
+    return handmade_plan({{AccessKind::store, 0, index_of("i*2 + 1", 4)}}, 1, 4, 10);
+}
 
 std::vector<Word> after_odd_stores() {
     std::vector<Word> words;
@@ -88,7 +91,8 @@ TEST(Expectation, finds_a_store_that_is_missing_or_went_elsewhere) {
 TEST(Expectation, finds_one_wrong_mark_anywhere_in_a_long_array) {
     constexpr std::uint64_t elements = 3 * 4000;
     for (const std::uint32_t bytes : {1u, 2u, 4u, 8u, 16u}) {
-        Plan plan = handmade_plan({{AccessKind::store, 0, Stride{3, 1}}}, 1, 4000, elements);
+        Plan plan =
+            handmade_plan({{AccessKind::store, 0, index_of("i*3 + 1", 4000)}}, 1, 4000, elements);
         plan.program.arrays[0].element_bytes = bytes;
         plan.program.instructions[0].width_bytes = bytes;
         std::vector<std::byte> memory(elements * bytes);
@@ -132,7 +136,7 @@ TEST(Expectation, before_the_first_launch_is_the_start) {
 
 TEST(Expectation, counts_what_atomics_add) {
     // 12 threads in groups of 4 on three elements: each gets 4; the fourth gets nothing.
-    Plan plan = handmade_plan({{AccessKind::reduce, 0, Groups{4}}}, 1, 12, 4);
+    Plan plan = handmade_plan({{AccessKind::reduce, 0, index_of("i/4", 12)}}, 1, 12, 4);
     plan.type = ElementType::u32;
     std::vector<Word> words;
     for (Index e = 0; e < 4; ++e) words.push_back(start_count(e, 77) + (e < 3 ? 4 : 0));
@@ -144,7 +148,7 @@ TEST(Expectation, counts_what_atomics_add) {
 }
 
 TEST(Expectation, counts_in_floating_point_too) {
-    Plan plan = handmade_plan({{AccessKind::atomic, 0, Groups{4}}}, 1, 12, 3);
+    Plan plan = handmade_plan({{AccessKind::atomic, 0, index_of("i/4", 12)}}, 1, 12, 3);
     plan.program.instructions.front().type = ElementType::f32;
     std::vector<Word> words;
     for (Index e = 0; e < 3; ++e) {
@@ -158,7 +162,8 @@ TEST(Expectation, counts_in_floating_point_too) {
 
 TEST(Expectation, leaves_alone_what_idle_lanes_would_have_touched) {
     // Rows of 3 in row_threads of 32: 64 threads store to 2 rows of 3 elements, pitch 4.
-    const Plan plan = handmade_plan({{AccessKind::store, 0, Rows{3, 32, 4}}}, 1, 64, 7);
+    const Plan plan = handmade_plan(
+        {{AccessKind::store, 0, index_of("i/32*4 + i%32 if i%32 < 3", 64)}}, 1, 64, 7);
     std::vector<Word> words;
     for (Index e = 0; e < 7; ++e)
         words.push_back(e == 3 ? untouched_word(4, e, 0, 77) : touched_word(4, e, 0, 77));
@@ -167,10 +172,10 @@ TEST(Expectation, leaves_alone_what_idle_lanes_would_have_touched) {
 
 // b[e] = a[7 - e] for the four elements that are stored to; the others stay as they were.
 TEST(Expectation, takes_moved_values_from_where_they_came) {
-    Plan plan = handmade_plan({{AccessKind::load, 0, Offset{}}, {AccessKind::store, 1, Stride{2}}},
-                              2, 4, 8);
+    Plan plan = handmade_plan(
+        {{AccessKind::load, 0, index_of("i")}, {AccessKind::store, 1, index_of("i*2")}}, 2, 4, 8);
     plan.program.instructions[1].value_of = 0;
-    plan.program.arrays[1].origin = Origin{0, Stride{~0ull, 7}};  // 7 - e, modulo 2^64
+    plan.program.arrays[1].origin = Origin{0, index_of("7 - i", 8)};
     const ArrayState state = state_of(1, true);
     std::vector<Word> words;
     for (Index e = 0; e < 8; ++e)

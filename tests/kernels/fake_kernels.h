@@ -120,7 +120,7 @@ class FakeKernels {
     std::size_t formulas() const {
         std::size_t k = 0;
         for (std::size_t i = 0; i < shape_.instructions.size(); ++i)
-            if (shape_.instructions[i].lanes == i && !shape_.instructions[i].is_custom) ++k;
+            if (shape_.instructions[i].lanes == i) ++k;
         return k;
     }
     void access(const FakeLaunch& launch) {
@@ -190,11 +190,8 @@ class FakeKernels {
         }
     }
 
-    std::size_t own_formula(std::size_t k) const {
-        return shape_.instructions[k].is_custom ? 0 : 1;
-    }
     void check(const FakeLaunch& launch, std::size_t k) {
-        const auto operand = parameter<Operand>(launch, own_formula(k));
+        const auto operand = parameter<Operand>(launch, 1);
         const std::uint32_t bytes = plan_.program.instructions[k].width_bytes;
         const auto& origin = plan_.program.arrays[plan_.program.instructions[k].array].origin;
         each_element(k, [&](Index element) {
@@ -202,18 +199,17 @@ class FakeKernels {
             if (origin) {
                 std::uint64_t from = 0;
                 evaluate(origin->formula, element, 1, &from);
-                start("marked", bytes, parameter<Operand>(launch, own_formula(k) + 2), from, words);
+                start("marked", bytes, parameter<Operand>(launch, 3), from, words);
             } else {
                 touched(operand, bytes, element, words);
             }
-            auto* first_wrong = reinterpret_cast<Index*>(
-                parameter<Index>(launch, own_formula(k) + (origin ? 4 : 2)));
+            auto* first_wrong = reinterpret_cast<Index*>(parameter<Index>(launch, origin ? 5 : 3));
             if (!holds(operand.base + element * bytes, words, bytes) && element < *first_wrong)
                 *first_wrong = element;
         });
     }
     void restore(const FakeLaunch& launch, std::size_t k) {
-        const auto operand = parameter<Operand>(launch, own_formula(k));
+        const auto operand = parameter<Operand>(launch, 1);
         const std::uint32_t bytes = plan_.program.instructions[k].width_bytes;
         each_element(k, [&](Index element) {
             Word words[4] = {};
@@ -222,8 +218,8 @@ class FakeKernels {
         });
     }
     void undo(const FakeLaunch& launch, std::size_t k) {
-        const auto operand = parameter<Operand>(launch, own_formula(k));
-        const auto last = parameter<LaunchArgument>(launch, own_formula(k) + 2);
+        const auto operand = parameter<Operand>(launch, 1);
+        const auto last = parameter<LaunchArgument>(launch, 3);
         each_element(k, [&](Index element) {
             add(operand.base + element * plan_.program.instructions[k].width_bytes,
                 shape_.instructions[k].number, last);

@@ -225,7 +225,7 @@ TEST_F(Launcher, adds_nothing_where_a_float_would_stop_counting) {
             formula_plan("reduce.f32: a[i / 65536]", {1024}, {}, ElementType::u8, 1, threads));
         LaunchArgument given;
         gpu_.play = [&](const FakeLaunch& one) {
-            std::memcpy(&given, one.parameters[1], sizeof given);
+            std::memcpy(&given, one.parameters[2], sizeof given);
         };
         launch->launch();
         EXPECT_EQ(given.real_increment, increment);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/formula/formula.h"
-#include "core/pattern/catalog.h"
+#include "core/sweep/patterns.h"
 
 namespace coalprof {
 
@@ -76,9 +76,11 @@ class TextFormula : public CustomFormula {
         for (std::uint32_t k = 0; k < count; ++k) elements[k] = function_(first + k);
     }
     std::optional<Period> period() const override { return std::nullopt; }
-    std::string cuda_source(const std::string& type_name) const override {
-        return "struct " + type_name + " { __device__ Index operator()(Index i) const { return " +
-               expression_ + "; } };";
+    Functor functor(const std::string& type_name) const override {
+        return {"struct " + type_name +
+                    " { Index number[1]; __device__ Index operator()(Index i) const { return " +
+                    expression_ + "; } };",
+                {0}};
     }
     std::string text() const override { return expression_; }
 

@@ -56,21 +56,25 @@ constexpr std::array boards{
 };
 // clang-format on
 
-// Rates of kernels as people write them. "natural": fitted to the shown half of tests/natural on an
+// "natural": fitted to the shown half of tests/natural on an
 // H100, all of them together (sectors_per_second also on an H200); the rest was measured separately
 // or is documented. An H200 has the same but for its memory. Steps of 15 % up or down change the
 // mean square error by less than 5 %.
 constexpr SimRates simulated() {
     SimRates sim;
-    sim.clock_hertz = 1.95e9;                  // natural; calibrate reads 1.98e9 (docs/machines.md)
-    sim.start_seconds = 2.4e-6;                // natural
-    sim.blocks_per_second = 1.7e9;             // as below
-    sim.read_requests_per_second = 2.04e11;    // as below
-    sim.sectors_per_second = 2.5e11;           // natural
-    sim.write_requests_per_second = 6.25e10;   // as below
-    sim.partial_writes_per_second = 1.4e11;    // natural
-    sim.reductions_per_second = 1.0e11;        // as below, between the values of two GPUs
-    sim.line_reductions_per_second = 5.25e8;   // natural
+    sim.clock_hertz = 1.95e9;                 // natural; calibrate reads 1.98e9 (docs/machines.md)
+    sim.start_seconds = 2.4e-6;               // natural
+    sim.launch_seconds = 3.07e-6;             // below; the shortest launch takes 0.2 us more
+    sim.flush_seconds = 0.4e-6;               // docs/measurements/h200/calibrate/twice.txt
+    sim.blocks_per_second = 1.7e9;            // as calibrate reads
+    sim.read_requests_per_second = 2.04e11;   // a fit of whole launches (tests/data/h100)
+    sim.sectors_per_second = 2.5e11;          // natural
+    sim.write_requests_per_second = 6.25e10;  // a fit of whole launches (tests/data/h100)
+    sim.partial_writes_per_second = 1.4e11;   // natural
+    // docs/measurements/h100/slices.txt: sums at random places; of one slice between 1.36e9 (one
+    // word) and 1.7e9 (whole lines).
+    sim.reductions_per_second = 9.0e10;
+    sim.line_reductions_per_second = 1.42e9;
     sim.dram_read_bytes_per_second = 3.2e12;   // as calibrate reads
     sim.dram_write_bytes_per_second = 3.2e12;  // as calibrate reads
     // docs/measurements/h100/dram_rows.txt: one in 4.1 ns for each of 160 channels
@@ -112,7 +116,8 @@ constexpr SimRates read_on_gh100() {
     read.sectors_per_second = 2.637e11;
     read.write_requests_per_second = 7.60e10;
     read.partial_writes_per_second = 1.046e11;
-    read.line_reductions_per_second = 4.28e8;
+    read.reductions_per_second = 1.045e11;
+    read.line_reductions_per_second = 1.364e9;  // slices.txt
     read.dram_rows_per_second = 3.45e10;
     read.dram_turns_per_second = 1.69e10;  // with the loads
     read.dependent_issue = 4.153;
@@ -123,60 +128,11 @@ constexpr SimRates read_on_gh100() {
     return read;
 }
 
-// All multiprocessors together, at 1.98 GHz.
-constexpr double clocks_per_second = 132 * 1.98e9;
-
-// Values that both boards share.
-constexpr Rates gh100() {
+constexpr Rates h100() {
     Rates rates;
-    // Four schedulers issue one a clock each. Other boards scale it by their multiprocessors, as
-    // all rates.
-    rates.issued_per_second = 4 * clocks_per_second;
-    // Lines looked up in L1: a fit. `lane*31 + i/32 --per-thread 4` takes 97 us with its start for
-    // 65 million (H100), where it is 2.7 a clock; even factors, whose lines meet in the tags,
-    // fewer.
-    rates.l1_lines_per_second = 2.6 * clocks_per_second;
-    // Reads of one line: from `scatter --range 4096B --op load --dlcm cv` on an H200, 82,000 of
-    // each line in 118 us after the start. Sectors of reductions: from `scatter --range 4096B --op
-    // reduce` on both GPUs, 29,800 of each line in 87 us after it (tests/data,
-    // docs/measurements/calibrated_h100.json).
-    rates.line_reads_per_second = 7e8;
-    rates.line_reductions_per_second = 3.5e8;
-    // Loads of many lines each that use few lines: `lane*71 + i/32` and others past L1
-    // (tests/data).
-    rates.busy_line_reads_per_second = 2.6e8;
-    // Whole lines: a sector each 0.7 ns. From stores to random places in 128 B to 2 KiB on an H100
-    // (tests/data/h100/gathered.jsonl.gz): 3.4e8 to 3.9e8 of each slice. Reads of stored lines take
-    // 1.6 times as long (updates of 512 B to 4 KiB, ibid.).
-    rates.slice_stores_per_second = 3.55e8;
-    rates.slice_reads_per_second = 2.2e8;
-    // From `a[i] if lane < K`, K=9 to 31, on both GPUs (tests/data/h200/alike.jsonl.gz,
-    // tests/data/h100/alike.jsonl.gz): 7.6e9 to 9.7e9.
-    rates.mixed_lines_per_second = 8.5e9;
-    // For each burst an L2 sector. From transposes by tiles of 16 and 32 on an H100, an element a
-    // thread (docs/measurements/h100/transpose_tiles.txt); in L2 they wait no longer than others.
-    rates.barrier_latency_seconds = 1e-6;
-    // Fitted to launches that take hardly longer than an empty one, on both GPUs (tests/data).
-    rates.word_latency_seconds = 0.45e-6;
-    rates.overlap = 6;
-    // Fitted to launches of both GPUs (tests/data).
-    rates.l2 = {.reuse = 1.08,
-                .reuse_power = 2.4,
-                .random_reads = 0.68,
-                .random_writes = 0.56,
-                .leaving = 0.1,
-                .leaving_alone = 0.17,
-                .dirty = 0.475,
-                .dirty_partial = 0.28,
-                .streams = 1.1,
-                .idle_streams = 0.68,
-                .warm_reads = 0.71,
-                .warm_slope = 25,
-                .kept_behind = 0.44,
-                .most_behind = 2.5,
-                .warm_writes = 0.2,
-                .warm_all_writes = 0.85};
-    // The start of a launch differs from host to host by more than from GPU to GPU. From fits of
+    rates.sim = simulated();
+    rates.sim_read = read_on_gh100();
+    // The start of a launch differs from host to host by more than from GPU to GPU. By fits of
     // whole launches: 3.3 and 4.6 us on two with an H200, 3.5, 4.1 and 5.0 us on three with an
     // H100; by `coalprof calibrate`, timed as sweeps are, 3.19 to 3.29 us on seven H200s and 3.25
     // to 3.39 on four H100s (2026-11-22 to 24).
@@ -184,59 +140,8 @@ constexpr Rates gh100() {
     return rates;
 }
 
-// The rates in which they differ. Those of the H200 were fitted to 308 launches (tests/data/h200,
-// 2026-11-22); most then moved half the way, as powers, to the values that `coalprof calibrate`
-// found on another one (docs/measurements/calibrated_h200.json), as each alone predicts the other's
-// launches worse. The latencies of loads were moved less and stores to L2 not at all, or launches
-// in tests would be off. Those of the H100 were fitted to 204 launches of an H100 SXM
-// (tests/data/h100, 2026-11-22) and to the 125 of `coalprof calibrate` on another one
-// (docs/measurements/calibrated_h100.json), which starts launches 0.95 us sooner.
-struct RateOfBoth {
-    double Rates::*rate;
-    double of_h200;
-    double of_h100;
-};
-constexpr RateOfBoth of_both[] = {
-    {&Rates::start_seconds, 3.28e-6, 5.01e-6},
-    {&Rates::flushed_start_seconds, 3.82e-6, 5.409e-6},
-    {&Rates::blocks_per_second, 1.69e9, 1.70e9},
-    {&Rates::hashes_per_second, 7.24e9, 7.09e9},
-    {&Rates::latency_seconds, 0.261e-6, 0.268e-6},
-    {&Rates::dram_latency_seconds, 0.585e-6, 0.395e-6},
-    {&Rates::branch_latency_seconds, 0.191e-6, 0.239e-6},
-    {&Rates::store_latency_seconds, 0.202e-6, 0.258e-6},
-    {&Rates::dependent_latency_seconds, 0.625e-6, 0.515e-6},
-    {&Rates::serial_share, 0.45, 0.618},
-    {&Rates::exposed_latency, 1.21, 1.54},
-    // From the sweeps of an H200 in tests/data/h200/near_memories.csv: random elements of shared
-    // memory take as long whatever their conflicts, and 32 constants of a warp 32 times 2.25
-    // clocks.
-    {&Rates::shared_wavefronts_per_second, clocks_per_second, 2.38e11},
-    {&Rates::constant_requests_per_second, clocks_per_second / 2.25, 1.11e11},
-    {&Rates::l2_read_requests_per_second, 2.35e11, 2.04e11},
-    {&Rates::l2_write_requests_per_second, 6.82e10, 6.25e10},
-    {&Rates::l2_sectors_per_second, 4.11e11, 3.55e11},
-    {&Rates::dram_read_bursts_per_second, 7.05e10, 5.00e10},
-    {&Rates::dram_write_bursts_per_second, 5.61e10, 4.33e10},
-    {&Rates::read_sparseness, 0.226, 0.184},
-    {&Rates::write_sparseness, 0.434, 0.363},
-    {&Rates::scattered, 0.519, 0.476},
-    {&Rates::line_stores_per_second, 9.79e7, 1.09e8},
-    {&Rates::line_updates_per_second, 2.95e7, 2.83e7},
-    {&Rates::reductions_per_second, 1.11e11, 9.22e10},
-    {&Rates::slice_imbalance, 2.04, 1.68},
-};
-
-constexpr Rates with(double RateOfBoth::*of_board) {
-    Rates rates = gh100();
-    rates.sim = simulated();
-    rates.sim_read = read_on_gh100();
-    for (const RateOfBoth& one : of_both) rates.*one.rate = one.*of_board;
-    return rates;
-}
-
 constexpr Rates h200() {
-    Rates rates = with(&RateOfBoth::of_h200);
+    Rates rates = h100();
     rates.sim.dram_read_bytes_per_second *= 4814.0 / 3352.0;  // their peaks
     for (SimRates* const one : {&rates.sim, &rates.sim_read}) {
         one->dram_write_bytes_per_second *= 4814.0 / 3352.0;
@@ -247,8 +152,7 @@ constexpr Rates h200() {
 }
 
 // The first one, scaled, is used for boards that were not measured.
-constexpr std::array measured{MeasuredBoard{"h200", h200()},
-                              MeasuredBoard{"h100", with(&RateOfBoth::of_h100)}};
+constexpr std::array measured{MeasuredBoard{"h200", h200()}, MeasuredBoard{"h100", h100()}};
 
 Generation generation() { return {rules, boards, measured}; }
 

@@ -1,5 +1,6 @@
 #include "core/count/launch_sum.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -7,6 +8,7 @@
 #include <random>
 
 #include "core/count/coalescer.h"
+#include "core/formula/index_of.h"
 #include "core/machine/machine.h"
 #include "core/runtime/parallel.h"
 #include "fewer_cases.h"
@@ -31,7 +33,7 @@ class LaunchMaker {
         program.block =
             static_cast<std::uint32_t>(one_of({32, 64, 96, 256, 1024, 33, 48, 100, 1, 7}));
         program.threads = pick(0, 3) == 0 ? 1024 * pick(1, 12) : pick(1, 6000);
-        const Formula formula = make_formula();
+        const Formula formula = make_formula(program);
         program.arrays = {{"a", width, 0}};
         const AccessKind kind =
             width == 4 || width == 8 ? access_kinds[pick(0, 3)] : access_kinds[pick(0, 1)];
@@ -49,26 +51,30 @@ class LaunchMaker {
     std::uint64_t one_of(std::initializer_list<std::uint64_t> values) {
         return *(values.begin() + pick(0, values.size() - 1));
     }
-    Formula make_formula() {
+    Formula make_formula(const Program& program) {
+        const auto index = [&](const std::string& text) {
+            return index_of(text, program.threads, program.block);
+        };
         switch (pick(0, 10)) {
-            case 0: return Offset{pick(0, 300)};
+            case 0: return index(fmt::format("i + {}", pick(0, 300)));
             case 1:
-                return Stride{one_of({1, 2, 3, 5, 8, 31, 32, 33, 63, 64, 100, 1024, 4096}),
-                              pick(0, 40)};
-            case 2: return Groups{one_of({1, 2, 3, 7, 16, 32, 33, 64, 1000, 4096})};
-            case 3: {
-                Permute permute;
-                for (std::uint32_t lane = 0; lane < 32; ++lane) permute.set(lane, pick(0, 31));
-                return permute;
-            }
+                return index(fmt::format(
+                    "i*{} + {}", one_of({1, 2, 3, 5, 8, 31, 32, 33, 63, 64, 100, 1024, 4096}),
+                    pick(0, 40)));
+            case 2:
+                return index(fmt::format("i/{}", one_of({1, 2, 3, 7, 16, 32, 33, 64, 1000, 4096})));
+            case 3:
+                return index(
+                    fmt::format("i - i%32 + ((i%32*{} ^ {}) & 31)", pick(0, 31), pick(0, 31)));
             case 4: {
                 const std::uint64_t columns = one_of({1, 20, 32, 64, 120, 128, 1000});
-                const std::uint64_t row_threads = (columns + 31) / 32 * 32;
-                return Rows{columns, pick(0, 1) ? row_threads : columns, columns + pick(0, 40)};
+                const std::uint64_t lanes = pick(0, 1) ? (columns + 31) / 32 * 32 : columns;
+                return index(fmt::format("i/{0}*{1} + i%{0} if i%{0} < {2}", lanes,
+                                         columns + pick(0, 40), columns));
             }
             case 5:
-                return Columns{one_of({1, 32, 33, 64, 320, 4096}),
-                               one_of({1, 8, 32, 120, 512, 1 << 12, 1 << 16})};
+                return index(fmt::format("i%{0}*{1} + i/{0}", one_of({1, 32, 33, 64, 320, 4096}),
+                                         one_of({1, 8, 32, 120, 512, 1 << 12, 1 << 16})));
             case 6: {  // a matrix in tiles, and at times its transpose
                 const std::uint64_t across = pick(1, 4);
                 const std::uint64_t side_bits = one_of({4, 5, 6});
@@ -83,7 +89,7 @@ class LaunchMaker {
                              one_of({4, 5})};
             case 8: return TileCells{pick(0, 40), pick(0, 40), one_of({4, 5})};
             case 9: return SwizzledCells{pick(0, 1), one_of({4, 5, 6}), pick(0, 3), pick(0, 3)};
-            default: return Scatter{pick(1, 5000), pick(0, 9)};
+            default: return index(fmt::format("hash(i, {}, {})", pick(1, 5000), pick(0, 9)));
         }
     }
     std::mt19937 random_;
@@ -130,7 +136,8 @@ TEST(LaunchSum, a_large_launch_costs_no_more_evaluations_than_a_small_one) {
         Program program;
         program.threads = threads;
         program.arrays = {{"a", 4, threads + 33}};
-        program.instructions = {{AccessKind::load, Space::global, 4, 0, Stride{33, 1}}};
+        program.instructions = {
+            {AccessKind::load, Space::global, 4, 0, index_of("i*33 + 1", threads)}};
         std::uint64_t count = 0;
         sum_over_launch<GlobalCounts>(program, {}, program.instructions[0],
                                       Sensitivity{.hashes_lines = true},
@@ -150,7 +157,9 @@ Program columns_of(std::uint64_t rows, std::uint64_t pitch, AccessKind kind) {
     Program program;
     program.threads = rows * pitch;
     program.arrays = {{"a", 4, rows * pitch}};
-    program.instructions = {{kind, Space::global, 4, 0, Columns{rows, pitch}}};
+    program.instructions = {
+        {kind, Space::global, 4, 0,
+         index_of(fmt::format("i%{0}*{1} + i/{0}", rows, pitch), program.threads)}};
     return program;
 }
 
@@ -208,7 +217,8 @@ Program scattered(std::uint64_t threads, std::uint32_t block) {
     program.threads = threads;
     program.block = block;
     program.arrays = {{"a", 4, 3000}};
-    program.instructions = {{AccessKind::load, Space::global, 4, 0, Scatter{3000, 5}}};
+    program.instructions = {
+        {AccessKind::load, Space::global, 4, 0, index_of("hash(i, 3000, 5)", threads, block)}};
     return program;
 }
 
@@ -251,7 +261,7 @@ TEST(LaunchSum, that_is_stopped_in_another_thread_stops) {
 TEST(WarpsWalked, are_those_that_repeat_no_other) {
     Program program = columns_of(32, 1 << 10, AccessKind::load);
     EXPECT_EQ(warps_walked(program, program.instructions[0]), 1u);
-    program.instructions[0].formula = Scatter{1000, 1};
+    program.instructions[0].formula = index_of("hash(i, 1000)", program.threads);
     EXPECT_EQ(warps_walked(program, program.instructions[0]), 1u << 10);
 }
 
@@ -311,13 +321,13 @@ TEST(LaunchSum, one_warp_shares_with_nobody) {
     for (const std::uint64_t threads : {1u, 20u, 32u}) {
         program.threads = threads;
         for (const Formula& formula :
-             {Formula(Offset{1}), Formula(Stride{3}), Formula(Groups{2})}) {
+             {index_of("i + 1", threads), index_of("i*3", threads), index_of("i/2", threads)}) {
             program.instructions = {{AccessKind::load, Space::global, 4, 0, formula}};
             EXPECT_TRUE(warps_share_no_line(program, {}, program.instructions[0])) << threads;
         }
     }
     program.threads = 33;
-    program.instructions = {{AccessKind::load, Space::global, 4, 0, Offset{1}}};
+    program.instructions = {{AccessKind::load, Space::global, 4, 0, index_of("i + 1", 33)}};
     EXPECT_FALSE(warps_share_no_line(program, {}, program.instructions[0]));
 }
 

@@ -143,11 +143,6 @@ TEST(Allocation, on_the_host_leaves_caches_and_bandwidth_unknown) {
     }
 }
 
-TEST(Allocation, is_refused_where_nothing_lies_in_global_memory) {
-    EXPECT_EQ(refusal_of("constant", Op::load, LoadPath::ld, Allocation::host),
-              "--alloc host: constant keeps its data in constant memory, not in global memory");
-}
-
 TEST(Sweep, names_points_after_path_and_allocation_where_they_are_swept) {
     Sweep sweep;
     sweep.pattern = "offset";

@@ -9,7 +9,7 @@
 
 #include "core/formula/formula.h"
 #include "core/machine/machine.h"
-#include "core/pattern/catalog.h"
+#include "core/sweep/patterns.h"
 
 namespace coalprof {
 namespace {

@@ -1,7 +1,10 @@
 // Holds the model against counters measured on an H200 (tests/data/h200/README.md).
 #include "core/count/truth.h"
 
+#include <fmt/format.h>
+
 #include "core/count/predict.h"
+#include "core/formula/index_of.h"
 
 namespace coalprof {
 namespace {
@@ -29,7 +32,7 @@ TEST(MeasuredWarps, every_counter_of_every_global_warp_is_predicted_exactly) {
 Plan affine_plan(const std::string& op, std::uint64_t offset, std::uint64_t stride) {
     Plan plan;
     const std::uint64_t threads = 1u << 20;
-    const Formula formula = Stride{stride, offset};
+    const Formula formula = index_of(fmt::format("i*{} + {}", stride, offset), threads);
     Program& program = plan.program;
     program.threads = threads;
     program.block = 256;

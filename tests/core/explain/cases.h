@@ -14,7 +14,7 @@
 #include "core/explain/launch_sample.h"
 #include "core/explain/reasons.h"
 #include "core/machine/machine.h"
-#include "core/pattern/catalog.h"
+#include "core/sweep/patterns.h"
 #include "core/text/error.h"
 
 namespace coalprof {

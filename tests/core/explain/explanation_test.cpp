@@ -139,7 +139,7 @@ class EvenSquares : public CustomFormula {
             elements[k] = (first + k) % 2 == 0 ? (first + k) % 32 * ((first + k) % 32) : idle_lane;
     }
     std::optional<Period> period() const override { return std::nullopt; }
-    std::string cuda_source(const std::string&) const override { return {}; }
+    Functor functor(const std::string&) const override { return {}; }
     std::string text() const override { return "(i%32)*(i%32)"; }
 };
 

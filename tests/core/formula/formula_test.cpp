@@ -14,9 +14,8 @@
 #include "core/count/footprint.h"
 #include "core/count/launch_sum.h"
 #include "core/count/predict.h"
-#include "core/formula/twins.h"
 #include "core/machine/machine.h"
-#include "core/pattern/catalog.h"
+#include "core/sweep/patterns.h"
 #include "core/text/error.h"
 #include "core/text/range.h"
 #include "core/text/refusal.h"
@@ -284,73 +283,6 @@ TEST(FormulaProgram, refuses_shapes_types_and_ops_that_do_not_fit) {
                 HasSubstr("elements of 4 bytes here and of 8 before"));
     EXPECT_THAT(sentence_of("i; i*2", Launch().with_op(Op::copy)), HasSubstr("--op copy"));
     EXPECT_THAT(sentence_of("i; load: i*2", Launch().with_op(Op::add)), HasSubstr("--op add"));
-}
-
-// ---- built-in patterns, written as formulas ----
-
-void expect_same_counters(const testing::Twin& twin, const Plan& plan) {
-    const Plan own = as_formula(twin, plan);
-    SCOPED_TRACE(fmt::format("{} {} --op {} --type {}: {}", twin.pattern, plan.value,
-                             name_of(plan.op), name_of(plan.type), formula_text(twin, plan.op)));
-    for (const char* machine : {"h200", "v100", "c2050"}) {
-        const Predictor predictor(find_machine(machine));
-        const Readings expected = predictor.predict_launch(plan, {});
-        const Readings found = predictor.predict_launch(own, {});
-        // A pointer that is loaded is useful in a formula; the pattern counts the element only.
-        const bool reads_pointers = twin.table[0] != '\0';
-        // Which bytes the whole launch touches is known of rows; of a formula with idle lanes it is
-        // estimated from a part of the launch.
-        const bool estimates = reads_pointers || twin.condition[0] != '\0';
-        for (const CounterInfo& counter : all_counters()) {
-            if (counter.counter == Counter::useful_bytes && reads_pointers) continue;
-            if (counter.counter == Counter::bandwidth_bytes_per_second && estimates) continue;
-            EXPECT_TRUE(found[counter.counter] == expected[counter.counter])
-                << machine << " " << counter.key;
-        }
-    }
-}
-
-// The first, a middle and the last of the values that a pattern is swept over.
-std::vector<std::uint64_t> some_values(const char* pattern, ElementType type) {
-    const auto values =
-        parse_sized_range(find_pattern(pattern).default_range(bytes_of(type)), "--range").values;
-    return {values.front(), values[values.size() / 2 + 1], values.back()};
-}
-
-TEST(FormulaTwins, give_the_counters_of_every_built_in_pattern) {
-    unsigned compared = 0;
-    unsigned number = 0;
-    for (const testing::Twin& twin : testing::twins)
-        for (const std::string_view op : word_list<Op>())
-            for (const ElementType type :
-                 {ElementType::u8, ElementType::f32, ElementType::f64, ElementType::f32x4})
-                for (const std::uint64_t value : some_values(twin.pattern, type)) {
-                    if (++number % fewer_cases != 0) continue;
-                    Plan plan;
-                    try {
-                        plan = built_in(twin, value, *find_word<Op>(op), type, 1 << 18);
-                    } catch (const UsageError&) {
-                        continue;  // atomics on bytes, a transpose that is no copy
-                    }
-                    expect_same_counters(twin, plan);
-                    ++compared;
-                }
-    EXPECT_GT(compared, 800 / fewer_cases);
-}
-
-TEST(FormulaTwins, are_there_for_every_pattern_of_global_memory) {
-    for (const PatternInfo& pattern : pattern_catalog()) {
-        Plan plan;
-        plan.pattern = pattern.name;
-        plan.value = parse_sized_range(pattern.default_range(4), "--range").values.back();
-        plan.op = pattern.default_op;
-        build_program(plan);
-        const auto is_global = [](const Instruction& one) { return one.space == Space::global; };
-        if (!std::ranges::all_of(plan.program.instructions, is_global)) continue;
-        EXPECT_TRUE(std::ranges::any_of(testing::twins, [&](const testing::Twin& twin) {
-            return twin.pattern == pattern.name;
-        })) << pattern.name;
-    }
 }
 
 // An index that goes down repeats with a negative advance: the sum by periods is the walk all the

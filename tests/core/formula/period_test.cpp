@@ -114,10 +114,10 @@ TEST(FormulaPeriod, is_the_shortest_for_formulas_whose_period_is_known) {
         {"i*k", 1, 3},
         {"5", 1, 0},
         {"n - 1 - i", 1, -1},
-        {"i/4", 4, 1},                                // each element four times, then the next
+        {"i/4", 4, 1, 1, 0},                          // each element four times, then the next
         {"i*4/4", 1, 1},                              // the division undoes the product
         {"i/2*2 + i%2", 1, 1},                        // quotient and remainder make i again
-        {"i%16*17 + i/16", 16, 1},                    // 16 rows; the next 16 threads one column on
+        {"i%16*17 + i/16", 16, 1, 1, 17},             // 16 rows; the next 16 threads one column on
         {"i%1024*pitch + i/1024", 1024, 1, 1, 1000},  // a column of 1024, then the next column
         {"i/100*128 + i%100", 100, 128, 1, 1},        // a pitched matrix, row by row
         {"lane", 32, 0},

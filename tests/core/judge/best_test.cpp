@@ -135,8 +135,8 @@ TEST(Best, kernels_whose_times_overlap_are_in_an_order_that_held_for_so_many_pai
                    Counter::duration_seconds)
             .text;
     };
-    EXPECT_THAT(text_of_times(1.15e-3), HasSubstr("of 100 pairs of launches so far apart 72"));
-    EXPECT_THAT(text_of_times(1.21e-3), HasSubstr("of 100 pairs of launches so far apart 81"));
+    EXPECT_THAT(text_of_times(1.15e-3), HasSubstr("in tests 72 of 100"));
+    EXPECT_THAT(text_of_times(1.21e-3), HasSubstr("in tests 81 of 100"));
     EXPECT_THAT(text_of_times(1.05e-3), HasSubstr("cannot be told apart"));
     for (const double other : {1.05e-3, 1.3e-3})
         EXPECT_THAT(text_of_times(other), Not(HasSubstr("of 100")));
@@ -159,20 +159,20 @@ TEST(Best, kernels_are_told_apart_by_the_counters_of_what_limits_the_slower_one)
     tiled.predicted[Counter::shared_load_wavefronts] = std::uint64_t{150'000};
     const std::string same = best_of({naive, tiled}, Counter::duration_seconds).text;
     EXPECT_THAT(same, HasSubstr("L1 limits both"));
-    EXPECT_THAT(same, HasSubstr("tiled has 0.667 times the passes through L1 and shared memory of "
-                                "naive; 0.0625 times the load requests, but 150,000 passes"));
+    EXPECT_THAT(same, HasSubstr("tiled has 33.3 % fewer passes through L1 and shared memory than "
+                                "naive; 93.8 % fewer load requests, but 150,000 passes"));
     // More of something is no reason to be faster.
     Point busier = tiled;
     busier.predicted[Counter::l1_passes] = std::uint64_t{300'000};
     EXPECT_THAT(best_of({naive, busier}, Counter::duration_seconds).text,
-                HasSubstr("has 0.0625 times the load requests of naive; 0.125 times the load "
+                HasSubstr("has 93.8 % fewer load requests than naive; 87.5 % fewer load "
                           "sectors, but 150,000 passes"));
     EXPECT_THAT(same, Not(HasSubstr("L2 read")));
     EXPECT_THAT(same, Not(HasSubstr("store")));
     naive.estimates->limits = {Limit::l2};
     const std::string others = best_of({naive, tiled}, Counter::duration_seconds).text;
     EXPECT_THAT(others, HasSubstr("L2 limits naive, L1 tiled"));
-    EXPECT_THAT(others, HasSubstr("0.0333 times the L2 read sectors"));
+    EXPECT_THAT(others, HasSubstr("96.7 % fewer L2 read sectors"));
     EXPECT_THAT(best_of({naive, tiled}, Counter::load_sectors).text, Not(HasSubstr("limits")));
 }
 

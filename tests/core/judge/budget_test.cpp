@@ -186,7 +186,7 @@ TEST(Budget, that_makes_no_sense_is_refused_with_what_was_expected) {
     EXPECT_THAT(budget_refusal("load_sectors <= 1e999"), HasSubstr("a number from 0"));
     EXPECT_THAT(budget_refusal("load_sectors <= 4us"), HasSubstr("takes none"));
     EXPECT_THAT(budget_refusal("load_efficiency >= 50"), HasSubstr("50 of it would be 5000 %"));
-    EXPECT_THAT(budget_refusal("load_sectors <= 4 of stride=1"), HasSubstr("expected 'if'"));
+    EXPECT_THAT(budget_refusal("load_sectors <= 4 of stride=1"), HasSubstr("'of' is no unit"));
     EXPECT_THAT(budget_refusal("load_sectors <= 4 if stride"), HasSubstr("expected a condition"));
     EXPECT_THAT(budget_refusal("load_sectors <= 4 if stride="), HasSubstr("expected a value"));
     EXPECT_THAT(budget_refusal("load_sectors <= 4 if a=1 or b=1"), HasSubstr("expected 'and'"));

@@ -4,8 +4,8 @@
 
 #include <set>
 
-#include "core/pattern/catalog.h"
 #include "core/sweep/all_points.h"
+#include "core/sweep/patterns.h"
 #include "core/write/synthetic.h"
 
 namespace coalprof {

@@ -164,8 +164,8 @@ TEST(Generations, give_each_rate_of_a_board_that_was_measured) {
         for (const MeasuredBoard& board : one.measured) {
             ++boards;
             EXPECT_TRUE(find_machine(board.board).board) << board.board;
-            for (const RateInfo& rate : all_rates())
-                EXPECT_GT(board.rates.*rate.value, 0) << board.board << " " << rate.key;
+            for (const SimRateInfo& rate : all_sim_rates())
+                EXPECT_GT(board.rates.sim.*rate.value, 0) << board.board << " " << rate.key;
             EXPECT_EQ(board.rates.doubt, 1);
         }
     EXPECT_GE(boards, 2u);
@@ -179,9 +179,9 @@ TEST(Rates, of_a_board_that_nobody_measured_follow_its_size) {
     half.board->multiprocessors /= 2;
     half.board->peak_bytes_per_second /= 4;
     const Rates rates = *rates_of(half);
-    EXPECT_DOUBLE_EQ(rates.mixed_lines_per_second, whole.mixed_lines_per_second / 4);
-    EXPECT_DOUBLE_EQ(rates.l2_sectors_per_second, whole.l2_sectors_per_second / 2);
-    EXPECT_EQ(rates.line_reads_per_second, whole.line_reads_per_second);
+    EXPECT_DOUBLE_EQ(rates.sim.dram_turns_per_second, whole.sim.dram_turns_per_second / 4);
+    EXPECT_DOUBLE_EQ(rates.sim.sectors_per_second, whole.sim.sectors_per_second / 2);
+    EXPECT_EQ(rates.sim.line_reductions_per_second, whole.sim.line_reductions_per_second);
     EXPECT_EQ(source_of_rates(half), "h200, scaled");
 }
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/pattern/builder.h"
-#include "core/pattern/catalog.h"
+#include "core/sweep/patterns.h"
 #include "core/text/error.h"
 
 namespace coalprof {

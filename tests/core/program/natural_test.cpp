@@ -72,7 +72,7 @@ TEST(Kernels, as_people_write_them_take_about_as_long_as_on_an_h100) {
     }
     ASSERT_EQ(factors.size(), 9u);
     std::ranges::sort(factors);
-    EXPECT_LT(factors[4], 1.2);
+    EXPECT_LT(factors[4], 1.25);
 }
 
 // A sparse matrix of 27 entries a row, a thread for each row: what L1 does not keep comes to L2

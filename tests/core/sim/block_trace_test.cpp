@@ -33,16 +33,17 @@ TEST(BlockTraces, have_the_passes_of_atomics_that_an_h100_counted) {
 // store's guard is known, as the guarded instruction that compilers make of the branch.
 TEST(BlockTraces, wait_for_the_guard_of_a_store_that_is_skipped) {
     const auto events_of = [](const std::string& skipped) {
-        const Code code =
+        Code code =
             code_of(ptx_of("ld.param.u64 %rd1, [p0]; ld.global.u32 %r1, [%rd1];\n"
                            "setp.ne.u32 %p1, %r1, 7; @%p1 bra NEXT;\n" +
                            skipped +
                            "NEXT: ld.global.u32 %r2, [%rd1+512];\n"
                            "st.global.u32 [%rd1+1024], %r2; ret;"));
-        KernelLaunch launch;
-        launch.block[0] = 32;
-        launch.parameters = std::vector<std::uint8_t>(8);
-        return trace_blocks(code, launch, {}, find_machine("h100"), {0}).blocks[0][0].events;
+        BoundLaunch bound = bind_arguments(code, {});
+        bound.launch.block[0] = 32;
+        return trace_blocks(code, bound.launch, bound.memory, find_machine("h100"), {0})
+            .blocks[0][0]
+            .events;
     };
     const auto first_three = [&](const std::string& skipped) {
         std::vector<std::pair<TraceUnit, std::uint32_t>> units;
@@ -74,6 +75,34 @@ TEST(BlockTraces, say_what_share_is_kept_of_blocks_that_work) {
     launch.grid[0] = 4;
     const BlockTraces traces = trace_blocks(code, launch, {}, find_machine("h100"), {0, 1, 2, 3});
     EXPECT_NEAR(traces.kept_share, 0.5013, 0.001);
+}
+
+// Two loops of 1,000 rounds, one after the other, and a store. With a tenth of the rounds both
+// loops have about a tenth, in parts, and the store is there.
+TEST(BlockTraces, come_to_what_follows_long_loops_if_only_a_share_is_kept) {
+    const auto loop = [](const std::string& name) {
+        return "mov.u32 %r3, 0;\n" + name +
+               ": ld.global.u32 %r4, [%rd1+64]; add.u32 %r3, %r3, 1; setp.lt.u32 %p2, %r3, 1000; "
+               "@%p2 bra " +
+               name + ";\n";
+    };
+    const Code code = code_of(ptx_of("ld.param.u64 %rd1, [p0];\n" + loop("FIRST") + loop("SECOND") +
+                                     "st.global.u32 [%rd1], %r4; ret;"));
+    KernelLaunch launch;
+    launch.block[0] = 32;
+    launch.parameters = std::vector<std::uint8_t>(8);
+    const BlockTraces traces = trace_blocks(code, launch, {}, find_machine("h100"), {0}, {}, 0.1);
+    std::vector<std::uint32_t> loads(code.sites.size()), parts(code.sites.size());
+    for (const TraceEvent& one : traces.blocks[0][0].events) {
+        if (one.unit != TraceUnit::load && one.unit != TraceUnit::store) continue;
+        ++loads[one.site];
+        parts[one.site] = one.part;
+    }
+    EXPECT_NEAR(loads[0], 100, 50);
+    EXPECT_NEAR(loads[1], 100, 50);
+    EXPECT_EQ(loads[2], 1u);
+    EXPECT_GT(parts[1], parts[0]);
+    EXPECT_NEAR(traces.kept_share, 0.1, 0.05);
 }
 
 }  // namespace

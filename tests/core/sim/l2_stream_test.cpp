@@ -33,23 +33,61 @@ L2Traffic traffic_of(L2Sample sample, double l2_bytes) {
     return replay_l2(sample, sizes, 1);
 }
 
+KernelLaunch one_block() { return {}; }
+void add_sums(L2Stream& stream, std::uint64_t line, int times) {
+    WarpAccess access{.active_lanes = 1, .kind = AccessKind::reduce};
+    access.addresses[0] = line * line_bytes;
+    for (int i = 0; i < times; ++i) stream.take(0, access, {}, BlockBox());
+}
+
 // 5000 lines once each, then one line 1000 times; what a dropped attempt counted is not there.
 TEST(L2Stream, knows_the_busiest_line_however_late_it_comes) {
-    KernelLaunch launch;
-    L2Stream stream(launch, 1, 1);
-    const BlockBox box;
-    const auto add = [&](std::uint64_t line, int times) {
-        WarpAccess access{.active_lanes = 1, .kind = AccessKind::reduce};
-        access.addresses[0] = line * line_bytes;
-        for (int i = 0; i < times; ++i) stream.take(0, access, {}, box);
-    };
-    add(7000, 3000);
+    L2Stream stream(one_block(), 1, 1);
+    add_sums(stream, 7000, 3000);
     stream.drop();
-    for (std::uint64_t line = 0; line < 5000; ++line) add(line, 1);
-    add(7000, 1000);
+    for (std::uint64_t line = 0; line < 5000; ++line) add_sums(stream, line, 1);
+    add_sums(stream, 7000, 1000);
     stream.keep();
-    EXPECT_GE(stream.most_atomics(), 1000u);
-    EXPECT_LE(stream.most_atomics(), 1002u);  // two others share its cell
+    EXPECT_NEAR(stream.sample().atomics.busiest, 1000.0 / 6000, 0.001);  // few share its cell
+}
+
+// As many as there are where each has the same share, whether the table has as many cells or not;
+// of one that has half and many that share the rest, 1 / (1/2)^2.
+TEST(L2Stream, counts_the_lines_that_are_busy) {
+    for (const std::uint64_t lines : {1u, 2u, 32u, 1000u, 30'000u}) {
+        L2Stream stream(one_block(), 1, 1);
+        for (std::uint64_t i = 0; i < lines; ++i) add_sums(stream, i, 3);
+        stream.keep();
+        const auto expected = static_cast<double>(lines);
+        EXPECT_NEAR(stream.sample().atomics.lines, expected, 0.15 * expected);
+    }
+    L2Stream stream(one_block(), 1, 1);
+    for (std::uint64_t i = 0; i < 20'000; ++i) add_sums(stream, i, 1);
+    add_sums(stream, 0, 20'000);
+    stream.keep();
+    EXPECT_NEAR(stream.sample().atomics.lines, 4, 0.1);
+}
+
+// Blocks of a box that each have their own line, and blocks that have the same one.
+TEST(L2Stream, counts_the_lines_of_all_blocks_of_a_box) {
+    for (const std::int64_t apart : {0, 4096}) {
+        KernelLaunch launch;
+        launch.grid[0] = 256;
+        L2Stream stream(launch, 256, 1);
+        WarpAccess access{.active_lanes = 1, .kind = AccessKind::store};
+        stream.take(0, access, {apart, 0, 0}, BlockBox{.count = {256, 1, 1}});
+        stream.keep();
+        const double lines = stream.sample().stores[0].lines;
+        EXPECT_NEAR(lines, apart == 0 ? 1 : 256, apart == 0 ? 0.01 : 40);
+    }
+}
+
+// An H100 takes sums of one word at the rate of one slice, and at random places in 128 MiB at that
+// of all 80 (docs/measurements/h100/slices.txt).
+TEST(L2Slices, are_one_for_one_line_and_all_for_many) {
+    EXPECT_EQ(busy_slices(1, 80), 1);
+    EXPECT_EQ(busy_slices(32, 80), 8);
+    EXPECT_NEAR(busy_slices(1 << 20, 80), 80, 2);
 }
 
 // 1024 blocks at once load 500 lines each in a loop, as they do before they read a row again.
@@ -122,9 +160,11 @@ TEST(L2Replay, reads_once_what_fits_and_again_what_does_not) {
 
 TEST(L2Replay, does_not_see_what_l1_keeps) {
     L2Sample twice = rounds_over(8192, 2, AccessKind::load, 0xF, 0xF);
-    const L2Sizes sizes{.bytes = mib / 4, .kept_by_l1 = {1}};
+    Ages kept;
+    kept.fill(1);
+    const L2Sizes sizes{.bytes = mib / 4, .kept_by_l1 = {kept}};
     EXPECT_DOUBLE_EQ(replay_l2(twice, sizes, 1).read_bytes, mib);
-    EXPECT_DOUBLE_EQ(replay_l2(twice, sizes, 1).repeats_of_site[0], 4 * 8192);
+    EXPECT_DOUBLE_EQ(replay_l2(twice, sizes, 1).repeats_of_site[0][0], 4 * 8192);
 }
 
 // 1000 sectors of 32 bytes: a row of 256 bytes takes as long as cbrt(32^3 + 64^3) or, whole,

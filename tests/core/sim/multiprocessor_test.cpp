@@ -70,6 +70,37 @@ TEST(SimulatedMultiprocessor, loses_what_l1_has_no_place_for) {
     EXPECT_LE(simulate_multiprocessor(twice, rates, {{}}).hit_sectors[0], 32 * 4);
 }
 
+// 512 lines twice, in an L1 of 1024. If nine of ten rounds lie between, which are left out, 4,608
+// more lines came: exp(-4608 / 1024), a hundredth, are still there.
+TEST(SimulatedMultiprocessor, loses_what_rounds_that_are_left_out_evict) {
+    const auto hits = [](double share) {
+        BlockTraces traces = chain(1024, false, 1);
+        for (std::size_t i = 512; i < 1024; ++i) {
+            traces.lines[i].line -= 512;
+            traces.blocks[0][0].events[i].part = 1;
+        }
+        traces.kept_share = share;
+        return simulate_multiprocessor(traces, rates_of_test(), {{}}).hit_sectors[0] / 4;
+    };
+    EXPECT_EQ(hits(1), 512);
+    EXPECT_NEAR(hits(0.1), 5, 15);
+}
+
+// Stores of sectors to one line join while the slice that they meet in is busy.
+TEST(SimulatedMultiprocessor, joins_stores_as_long_as_they_wait_for_a_crowded_slice) {
+    const auto requests = [](double crowd) {
+        BlockTraces traces = chain(64, false, 0);
+        for (TraceEvent& one : traces.blocks[0][0].events)
+            if (one.unit == TraceUnit::load) one.unit = TraceUnit::store;
+        MultiprocessorRates rates = rates_of_test();
+        rates.join_cycles = 8;
+        rates.store_crowds = {crowd};
+        return simulate_multiprocessor(traces, rates, {{}}).write_requests[0];
+    };
+    EXPECT_GT(requests(1), 4);
+    EXPECT_EQ(requests(80), 1);
+}
+
 TEST(SimulatedMultiprocessor, looks_up_tags_again_for_a_line_that_comes_back) {
     const auto l1_cycles = [](std::uint16_t data, std::uint64_t stride) {
         BlockTraces traces = chain(100, false, stride);

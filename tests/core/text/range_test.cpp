@@ -116,7 +116,10 @@ TEST(Range, what_is_no_range_is_refused_with_the_place) {
              {"0..8:", "expected an integer after ':'", 5},
              {"0..8:x", "expected an integer after ':'", 5},
              {"1..8*", "expected an integer after '*'", 5},
-             {"-4..4", "expected an integer without a sign, not '-'", 0},
+             {"-4..4",
+              "expected an integer without a sign, not '-' (a formula takes signs: formula 'a[i + "
+              "d]' --var d=-5..5)",
+              0},
              {"0..+4", "expected an integer without a sign, not '+'", 3},
              {"5:2", "expected '..', ',' or the end here", 1},
              {"0-32", "expected '..', ',' or the end here", 1},

@@ -62,7 +62,7 @@ TEST(SweepSummary, finds_the_multiples_that_cost_most) {
 TEST(SweepSummary, says_where_a_slope_ends) {
     const auto sectors = [](int stride) { return std::min(4 * stride, 32); };
     EXPECT_EQ(summary_over("stride", {1, 2, 4, 8, 16}, sectors),
-              "Sectors rise with the stride: 8 times as many from 8 to 16 as at 1.");
+              "Sectors rise with the stride: 8 times as many from 8 on as at 1.");
     EXPECT_EQ(summary_over("stride", {1, 2, 4}, sectors),
               "Sectors rise with the stride: 4 times as many at 4 as at 1.");
     const auto falling = [](int width) { return 32 / width; };
@@ -72,7 +72,7 @@ TEST(SweepSummary, says_where_a_slope_ends) {
 
 TEST(SweepSummary, of_what_does_not_vary_says_how_far_from_the_ideal_it_is) {
     EXPECT_EQ(summary_over("lanes", {1, 2}, [](int) { return 4; }),
-              "All rows cost the fewest sectors that there can be.");
+              "All rows are ideal: none wastes sectors.");
     EXPECT_EQ(summary_over("width", {64, 128}, [](int) { return 32; }),
               "All rows cost 8 times the sectors of the ideal.");
 }
@@ -82,8 +82,8 @@ TEST(SweepSummary, of_different_work_compares_with_the_ideal_of_each) {
     EXPECT_EQ(
         summary_of({point_of({{"row_bytes", 4000}}, 4, 4), point_of({{"row_bytes", 4004}}, 6, 5),
                     point_of({{"row_bytes", 4008}}, 5, 5), point_of({{"row_bytes", 4012}}, 8, 5)}),
-        "row_bytes 4012 costs 60 % more sectors than the ideal, row_bytes 4000 costs the "
-        "ideal.");
+        "row_bytes 4012 costs 60 % more sectors than the ideal, row_bytes 4000 wastes "
+        "none.");
 }
 
 TEST(SweepSummary, of_two_axes_says_what_holds_for_each) {

@@ -388,11 +388,11 @@ TEST(Table, an_estimate_is_marked_and_has_three_digits) {
     const std::string table = table_of(points, {.width = 0});
     EXPECT_THAT(table, HasSubstr("~4,250\n"));
     EXPECT_THAT(table, HasSubstr("~1,420\n"));
-    EXPECT_THAT(table, HasSubstr("~  an estimate"));
+    EXPECT_THAT(table, HasSubstr("~  estimated"));
     EXPECT_THAT(table, HasSubstr("limited by DRAM"));
     const std::string card = table_of({points[0]}, {.width = 80});
     EXPECT_THAT(card, HasSubstr("~4,250 GB/s"));
-    EXPECT_THAT(card, HasSubstr("~  an estimate"));
+    EXPECT_THAT(card, HasSubstr("~  estimated"));
     // A measured one keeps its digits, and needs no such note.
     points[0].measured = points[0].predicted;
     points[0].predicted[Counter::bandwidth_bytes_per_second] = Unavailable{"not known"};

@@ -1,10 +1,11 @@
-#include "core/pattern/catalog.h"
+#include "core/sweep/patterns.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
+#include <set>
 
 #include "core/count/launch_sum.h"
 #include "core/count/predict.h"
@@ -507,6 +508,129 @@ TEST(NearMemories, local_memory_takes_four_sectors_for_each_index) {
             number(readings, Counter::local_load_sectors),
             4.0 * static_cast<double>(indices) * number(readings, Counter::local_load_requests));
     }
+}
+
+using Element = Index (*)(Index i);
+
+PatternOptions member_of(std::uint64_t member) {
+    PatternOptions options;
+    options.member = member;
+    return options;
+}
+PatternOptions ordered(const char* order, std::uint64_t seed = 1) {
+    PatternOptions options;
+    options.order = order;
+    options.seed = seed;
+    return options;
+}
+PatternOptions with_auto_pitch() {
+    PatternOptions options;
+    options.pitch = "auto";
+    return options;
+}
+PatternOptions with_tile(std::uint64_t tile) {
+    PatternOptions options;
+    options.tile = tile;
+    return options;
+}
+
+struct Touched {
+    const char* pattern;
+    std::uint64_t value;
+    Element element;  // in the order of threads, of 64 Ki floats
+    PatternOptions options = {};
+    std::size_t instruction = 0;
+    Op op = Op::load;
+};
+
+// Rows of 100 floats have 4 warps; 256 KiB hold 655 of them, or 20 warps of a column. Rows of a
+// table of pointers are 512 bytes apart.
+const std::vector<Touched>& touched_elements() {
+    static const std::vector<Touched> all{
+        {"offset", 11, [](Index i) { return i + 11; }},
+        {"stride", 3, [](Index i) { return i * 3; }},
+        {"broadcast", 5, [](Index i) { return i / 5; }},
+        {"permute", 17, [](Index i) { return i ^ 17; }},
+        {"permute", 5, [](Index i) { return i / 32 * 32 + (i + 5) % 32; }, ordered("rotate")},
+        {"permute", 1, [](Index i) { return i / 32 * 32 + (32 - i % 32) % 32; },
+         ordered("reversed")},
+        {"scatter", 400,
+         [](Index i) {
+             return Scatter{100, 7}(i);
+         },
+         ordered("xor", 7)},
+        {"aos", 12, [](Index i) { return i * 3 + 1; }, member_of(1)},
+        {"soa", 12, [](Index i) { return (2ull << 16) + i; }, member_of(2)},
+        {"row", 400, [](Index i) { return i % 128 < 100 ? i / 128 * 100 + i % 128 : idle_lane; }},
+        {"row", 400, [](Index i) { return i % 128 < 100 ? i / 128 * 128 + i % 128 : idle_lane; },
+         with_auto_pitch()},
+        {"row",
+         400,  // the contiguous array has no pitch
+         [](Index i) { return i % 128 < 100 ? i / 128 * 100 + i % 128 : idle_lane; },
+         with_auto_pitch(), 1, Op::copy},
+        {"column", 400, [](Index i) { return i % 640 * 100 + i / 640; }},
+        {"transpose", 96, [](Index i) { return i; }, {}, 0, Op::copy},
+        {"transpose", 96, [](Index i) { return i % 96 * 682 + i / 96; }, {}, 1, Op::copy},
+        {"indirect", 400, [](Index i) { return i / 100; }},
+        {"indirect", 400, [](Index i) { return i / 100 * 128 + i % 100; }, {}, 1},
+        {"shared-stride", 3, [](Index i) { return i % 32 * 3; }},
+        {"shared-pad", 1, [](Index i) { return i % 32 * 33; }},
+        {"shared-pad", 1, [](Index i) { return i % 16 * 17 + i % 32 / 16; }, with_tile(16)},
+        {"shared-broadcast", 5, [](Index i) { return i % 32 / 5; }},
+        {"shared-random", 400,
+         [](Index i) {
+             return Scatter{100, 1}(i);
+         }},
+        {"constant", 5, [](Index i) { return i % 32 % 5; }},
+        {"local", 5, [](Index i) { return i % 32 % 5; }},
+    };
+    return all;
+}
+
+std::vector<std::uint64_t> elements_of(const Plan& plan, std::size_t instruction) {
+    std::vector<std::uint64_t> elements((plan.program.threads + 31) / 32 * 32);
+    for (std::uint64_t first = 0; first < plan.program.threads; first += warp_lanes)
+        evaluate(plan.program.instructions[instruction].formula, first, warp_lanes,
+                 elements.data() + first);
+    return elements;
+}
+
+TEST(Programs, touch_the_elements_that_the_patterns_say) {
+    for (const Touched& one : touched_elements()) {
+        Plan plan;
+        plan.pattern = one.pattern;
+        plan.value = one.value;
+        plan.op = one.op;
+        plan.shape.size_bytes = 1 << 18;
+        plan.options = one.options;
+        build_program(plan);
+        const std::vector<std::uint64_t> elements = elements_of(plan, one.instruction);
+        for (std::uint64_t i = 0; i < plan.program.threads; ++i)
+            ASSERT_EQ(elements[i], one.element(i)) << one.pattern << " " << one.value << " " << i;
+    }
+    for (const PatternInfo& pattern : pattern_catalog())
+        EXPECT_TRUE(std::ranges::any_of(touched_elements(), [&](const Touched& one) {
+            return one.pattern == pattern.name;
+        })) << pattern.name;
+}
+
+// Every warp takes its 32 elements in one order, which seed and parameter change.
+TEST(Programs, shuffle_the_lanes_of_every_warp_alike) {
+    std::set<std::vector<std::uint64_t>> orders;
+    for (const std::uint64_t seed : {1u, 2u})
+        for (const std::uint64_t value : {0u, 1u, 1000u}) {
+            Plan plan = plan_of("permute", 0);
+            plan.value = value;
+            plan.options = ordered("shuffle", seed);
+            build_program(plan);
+            const std::vector<std::uint64_t> elements = elements_of(plan, 0);
+            std::vector<std::uint64_t> first(elements.begin(), elements.begin() + 32);
+            for (std::uint64_t i = 0; i < elements.size(); ++i)
+                ASSERT_EQ(elements[i], i / 32 * 32 + first[i % 32]);
+            EXPECT_TRUE(orders.insert(first).second);
+            std::ranges::sort(first);
+            for (std::uint64_t lane = 0; lane < 32; ++lane) EXPECT_EQ(first[lane], lane);
+        }
 }
 
 // No index may lie outside the array that the program asks for: a kernel would write elsewhere.

@@ -1,14 +1,14 @@
-// The transpose, four ways: `naive` stores down the columns of its result, the others transpose
-// tiles of 16 x 16 to 64 x 64 in shared memory so that loads and stores of global memory both go
-// along rows; `padded` and `swizzled` spread their columns over the banks. Made like the others, by
-// the catalog.
+// The transpose through tiles of 16 x 16 to 64 x 64 in shared memory, so that loads and stores of
+// global memory both go along rows; `padded` and `swizzled` spread a tile's columns over the banks.
+// Its instructions hand values on and wait for each other, which no row of the catalog says.
 #pragma once
 
 #include "core/pattern/plan.h"
 
 namespace coalprof {
 
-Program make_transpose(const Plan& plan);
+// Of a variant other than naive. Throws UsageError where the matrix has no whole tiles.
+Program make_tiled_transpose(const Plan& plan);
 
 // Columns and rows of a tile; none for the naive variant. The default is 64 for elements of up to 4
 // bytes and else 32, for rows of 256 bytes where they fit: shorter ones are slower on an H200
@@ -26,7 +26,6 @@ std::optional<std::uint64_t> tile_pitch(const PatternOptions& options, ElementTy
 std::uint32_t transpose_per_thread(const PatternOptions& options, ElementType type,
                                    const LaunchShape& shape);
 
-std::vector<std::string_view> transpose_variants();
 // True if a tile can be chosen for it.
 bool has_tile(std::string_view variant);
 

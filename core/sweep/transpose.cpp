@@ -1,4 +1,4 @@
-#include "core/pattern/transpose.h"
+#include "core/sweep/transpose.h"
 
 #include <fmt/core.h>
 
@@ -6,14 +6,15 @@
 #include <array>
 #include <bit>
 
+#include "core/formula/formula.h"
 #include "core/pattern/builder.h"
+#include "core/pattern/launch_options.h"
 #include "core/text/error.h"
 #include "core/text/name_list.h"
 
 namespace coalprof {
 namespace {
 
-constexpr std::array<std::string_view, 4> variants{"naive", "tile", "padded", "swizzled"};
 constexpr std::array<std::uint64_t, 3> tiles{16, 32, 64};
 
 struct Matrix {
@@ -21,14 +22,17 @@ struct Matrix {
     std::uint64_t height = 0;
 };
 
-// In the order of the element in a, thread i holds element (i / width, i % width).
-Program naive_transpose(const Plan& plan, const Matrix& matrix) {
-    const std::uint64_t n = matrix.width * matrix.height;
-    return program_of(plan, {.formula = Offset{},
-                             .elements = n,
-                             .threads = n,
-                             .active_threads = n,
-                             .contiguous = Columns{matrix.width, matrix.height}});
+// Element e of the transpose is element e % height * width + e / height of the matrix.
+Formula turned(const Plan& plan, const Matrix& matrix) {
+    auto formula = std::make_shared<ParsedFormula>(
+        parse_formula("i%height*width + i/height", {"height", "width"}));
+    formula->is_of_catalog = true;
+    FormulaLaunch launch{.type = plan.type, .shape = plan.shape};
+    launch.shape.size_bytes = matrix.width * matrix.height * bytes_of(plan.type);
+    launch.shape.grid.reset();
+    launch.values = {static_cast<std::int64_t>(matrix.height),
+                     static_cast<std::int64_t>(matrix.width)};
+    return make_formula_program(formula, launch).instructions.front().formula;
 }
 
 constexpr std::uint32_t bank_bytes = 4;
@@ -92,7 +96,7 @@ Program tiled_transpose(const Plan& plan, const Matrix& matrix, std::uint64_t si
     program.arrays = {
         {"a", bytes, program.threads},
         // b[x * height + y] = a[y * width + x], in any order
-        {"b", bytes, program.threads, Origin{a, Columns{height, width}}},
+        {"b", bytes, program.threads, Origin{a, turned(plan, matrix)}},
         {"tile", bytes, (side - 1) * pitch + side},
     };
     program.instructions = {
@@ -103,6 +107,7 @@ Program tiled_transpose(const Plan& plan, const Matrix& matrix, std::uint64_t si
         {AccessKind::store, Space::global, bytes, b,
          Tiles{down, side, side * height, height, side_bits}, from_tile},
     };
+    for (Instruction& one : program.instructions) one.type = plan.type;
     return program;
 }
 
@@ -146,14 +151,6 @@ Matrix tiled_matrix(const Plan& plan, std::uint64_t side) {
     return {plan.value, rows / side * side};
 }
 
-Matrix naive_matrix(const Plan& plan) {
-    const std::uint64_t height = element_count(plan) / plan.value;
-    if (height == 0)
-        throw UsageError(fmt::format("transpose {}: --size {} holds no row of that many elements",
-                                     plan.value, size_as_typed(plan.shape)));
-    return {plan.value, height};
-}
-
 }  // namespace
 
 std::optional<std::uint64_t> padded_tile_row(const PatternOptions& options, ElementType type) {
@@ -167,12 +164,11 @@ std::optional<std::uint64_t> tile_pitch(const PatternOptions& options, ElementTy
     return padded ? padded : transpose_tile(options, type);
 }
 
-std::vector<std::string_view> transpose_variants() { return {variants.begin(), variants.end()}; }
-
 bool has_tile(std::string_view variant) { return variant != "naive"; }
 
 std::optional<std::uint64_t> transpose_tile(const PatternOptions& options, ElementType type) {
-    if (std::find(variants.begin(), variants.end(), options.variant) == variants.end())
+    const std::vector<std::string_view> variants = find_launch_option("variant")->words();
+    if (std::ranges::find(variants, options.variant) == variants.end())
         throw UsageError(unknown_word("--variant", options.variant, variants));
     const std::optional<std::uint64_t> chosen = options.tile;
     if (!has_tile(options.variant)) {
@@ -207,16 +203,9 @@ std::uint32_t transpose_per_thread(const PatternOptions& options, ElementType ty
     return needed;
 }
 
-Program make_transpose(const Plan& plan) {
-    if (plan.value == 0) throw UsageError("transpose 0: widths start at 1");
-    if (plan.op != Op::copy)
-        throw UsageError(
-            fmt::format("--op {}: a transpose loads row-wise and stores column-wise; "
-                        "leave --op out",
-                        name_of(plan.op)));
-    const std::optional<std::uint64_t> side = transpose_tile(plan.options, plan.type);
-    return side ? tiled_transpose(plan, tiled_matrix(plan, *side), *side)
-                : naive_transpose(plan, naive_matrix(plan));
+Program make_tiled_transpose(const Plan& plan) {
+    const std::uint64_t side = *transpose_tile(plan.options, plan.type);
+    return tiled_transpose(plan, tiled_matrix(plan, side), side);
 }
 
 }  // namespace coalprof

@@ -1,5 +1,6 @@
-// The catalog: every built-in pattern, in one table that feeds the sweep, `coalprof patterns`,
-// --help and the tests. Adding a pattern: its formula (formulas.h), an entry here, a test.
+// The built-in patterns, one row of text each: `coalprof PATTERN`, `coalprof patterns`, --help, the
+// model, the kernels and the tests follow from the table. Adding a pattern: its row in
+// patterns.cpp.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +12,40 @@
 
 namespace coalprof {
 
+// What a pattern's parameter may be. `what` names it in messages: "strides", "groups of lanes".
+struct ParameterLimits {
+    std::uint64_t least = 0;
+    std::uint64_t most = ~0ull;
+    std::string_view what = {};
+    std::string_view instead = {};  // of a parameter that is too small
+};
+
 struct PatternInfo {
     std::string_view name;
-    std::string_view formula;    // "a[i + offset]"
+    std::string_view formula;    // as it is shown: "a[i + offset]"
     std::string_view parameter;  // the swept parameter's key
     std::string_view unit;       // of the parameter: "elements", "bytes", "lanes", ""
     Op default_op;
     std::string_view teaches;  // one sentence
-    std::string_view options;  // only this pattern's, as typed: "--order --seed"; empty: none
-    // The range swept when --range is not given; it may depend on the width of an element.
-    std::string (*default_range)(std::uint32_t element_bytes);
-    // The program of a plan; throws UsageError where value, type, op or size do not fit.
-    Program (*make)(const Plan& plan);
+    // The range swept when --range is not given; {N} stands for the bytes of N elements.
+    std::string_view range;
+
+    // The access, as in `coalprof formula`, with the names of PatternValues (patterns.cpp).
+    std::string_view index;
+    std::string_view parts = {};  // named parts that the others use: "rows = n / elements; "
+    std::string_view shuffled_index = {};  // of --order shuffle
+    std::string_view condition = {};       // of a thread that takes part
+    std::string_view contiguous = "i";     // the second array's index in copy and add
+    std::string_view table = {};           // index into a table of pointers to rows, read first
+    std::string_view threads = "size / bytes";  // n
+    std::string_view array_elements = {};       // empty: up to the highest index
+    Space space = Space::global;
+
+    std::string_view options = {};  // only this pattern's, as typed: "--order --seed"
+    ParameterLimits limits = {};
+    std::string_view holds_elements =
+        {};                           // "a row": a parameter in bytes is one, of whole elements
+    std::string_view too_small = {};  // where {0}, --size, has no thread; {1} is the parameter
     // A parameter in bytes whose plain numbers are still typed in elements, as the widths of rows
     // are; sizes with a unit are bytes.
     bool typed_in_elements = false;
@@ -34,6 +57,8 @@ struct PatternInfo {
     // Useful data where none was asked for: enough for a time well above that of starting, except
     // where every warp is evaluated separately, and where only shared memory is read.
     std::uint64_t default_size_bytes = usual_size_bytes;
+
+    std::string default_range(std::uint32_t element_bytes) const;
 };
 
 std::span<const PatternInfo> pattern_catalog();

@@ -1,0 +1,17 @@
+// What a file is by its beginning, and what takes such a file: for commands that were given a file
+// of another kind.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace coalprof {
+
+inline constexpr std::size_t bytes_to_know_a_file = 4096;
+
+// "a result of coalprof", "CUDA source": by the file's first bytes.
+std::string_view kind_of_file(std::string_view beginning);
+// "coalprof report run.json": what takes a file of this kind; empty: nothing does.
+std::string way_of_file(std::string_view beginning, const std::string& file);
+
+}  // namespace coalprof

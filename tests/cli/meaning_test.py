@@ -1,0 +1,229 @@
+"""Errors of meaning: command lines whose words are right and that cannot be meant. Each row is a command, its exit
+code and what its message names: the fact, and the way on."""
+import os
+import shutil
+import tempfile
+import unittest
+
+import harness
+from harness import DONE, PARTIAL, USAGE, Case, write_npy
+
+NATURAL = os.path.join(harness.SOURCE, "tests", "data", "kernels", "natural.ptx")
+SOURCES = """\
+struct P { float x, y; };
+__global__ void step(P* p, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) p[i].x += p[i].y;
+}
+__global__ void gather(float* out, const float* in, const int* idx, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = in[idx[i]];
+}
+__global__ void plane(float* a, int n) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x < n && y < n) a[y * n + x] = 1;
+}
+__global__ void rows(float* s, const float* A, int n) {
+    int r = blockIdx.y * blockDim.y + threadIdx.y, c = blockIdx.x * blockDim.x + threadIdx.x;
+    float sum = 0;
+    for (int k = 0; k < n; k++) sum += A[r * n + k];
+    s[r * n + c] = sum;
+}
+"""
+
+
+class Asked(Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+
+    def at(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def ask(self, words, code, *facts, cwd=None):
+        """`words`: a command line, whose quoted words have no blanks but those of `~`."""
+        with self.subTest(words):
+            arguments = [word.replace("~", " ") for word in words.split()]
+            ran = self.check(harness.run(*arguments, cwd=cwd or self.folder.name), code)
+            said = (ran.out + ran.err).decode()
+            for fact in facts:
+                self.assertIn(fact, said)
+
+
+class Meaning(Asked):
+    def test_an_option_that_changes_nothing_is_refused(self):
+        for words, fact in (
+                ("shared-stride --dlcm cg", "accesses of global memory"),
+                ("formula shared.load:~t[tid] --dlcm cg", "accesses of global memory"),
+                ("explain shared-stride --dlcm cg", "accesses of global memory"),
+                ("offset --op load --dscm wt", "stores to global memory"),
+                ("constant --l2-fetch 64", "accesses of global memory"),
+                ("constant --carveout 50", "L1"),
+                ("constant --alloc host", "accesses of global memory"),
+                ("formula x[i] --array y=f32[100]", "it accesses x"),
+                ("formula x[i] x[i*2] --array x=f32[100] --array y=f32[100]", "--array y"),
+                ("formula x[i] --array x=f32[10] --array x=f32[9]", "twice"),
+                ("formula x[c[i]] --array x=f32[10] --array c=f32[10]=iota", "integers"),
+                ("permute --seed 5 --range 0", "--order shuffle"),
+                ("offset --backend model --device 1", "--device"),
+                ("offset --backend model --repeat 3", "--repeat")):
+            self.ask(words, USAGE, fact)
+        self.ask("offset --op load,store --range 0..1 --dlcm cg --dscm wt", DONE)  # of one point each
+
+    def test_a_drawing_takes_what_its_subject_has(self):
+        for words, fact in (
+                (f"explain kernel {NATURAL} saxpy4 --type f64", "--type"),
+                (f"explain kernel {NATURAL} saxpy4 --at 3", "--at"),
+                (f"explain kernel {NATURAL} saxpy4 --warp 1", "--warp"),
+                ("explain warps w.txt --line 3", "--line"),
+                ("explain formula i --line 3", "--line"),
+                ("explain offset --array x=f32[3]", "--array"),
+                ("explain offset --seed 3", "--seed"),
+                ("explain offset --arg n=3", "--arg"),
+                ("explain offset --at stride=3", "--at offset=3"),
+                ("offset --range stride=3", "--range offset=3"),
+                (f"explain {NATURAL}", "explain kernel")):
+            self.ask(words, USAGE, fact)
+        write_npy(self.at("perm.npy"), list(range(64)))
+        self.ask("explain warps perm.npy --type f32", DONE, "load")
+
+    def test_an_option_of_another_command_names_the_way(self):
+        for words, fact in (
+                (f"kernel {NATURAL} --size 4MiB", "--grid"), (f"kernel {NATURAL} --type f32", "the kernel"),
+                (f"kernel {NATURAL} --var n=5", "--arg n="), (f"kernel {NATURAL} --range 1..3", "--arg n="),
+                (f"kernel {NATURAL} --line 3", "explain kernel"),
+                (f"kernel {NATURAL} --dlcm cg", "__ldcg"),
+                ("run --grid 4 -- true", "coalprof kernel"), ("run --machine v100 -- true", "coalprof kernel"),
+                ("report a.json --machine v100", "predict again"),
+                ("check a.json --machine v100 --budget excess<=1", "predict again"),
+                ("compare a.json b.json --budget excess<=1", "coalprof check"),
+                ("offset --arg n=5", "coalprof kernel"), ("formula i*k --arg k=5", "--var"),
+                ("offset --array x=f32[5]", "coalprof formula"),
+                ("check a.json b.json --budget excess<=1", "one result"), ("patterns offset", "help offset")):
+            self.ask(words, USAGE, fact)
+
+    def test_units_of_a_budget_fit_its_counter(self):
+        self.run_ok("offset", "--range", "0..1", "-q", "-o", "off.json", cwd=self.folder.name)
+        for budget, fact in (
+                ("duration_seconds~<=~50", "unit"), ("bandwidth_bytes_per_second~>=~3000", "GB/s"),
+                ("load_sectors~<=~load_efficiency", "a ratio"),
+                ("load_sectors~<=~2*duration_seconds", "a time"),
+                ("load_sectors~<=~load_sectors_per_request", "a quotient"),
+                ("load_sectors~<=~5~and~excess~<=~5%", "its own --budget")):
+            self.ask(f"check off.json --budget {budget}", USAGE, fact)
+        for budget in ("duration_seconds~<=~1s", "duration_seconds~<=~900~ms~if~offset=0", "duration_seconds~!=~0", "load_sectors~<=~9*load_requests",
+                       "load_unique_bytes~<=~32*load_sectors"):
+            self.ask(f"check off.json --budget {budget}", DONE, "kept")
+        self.ask("check off.json --budget shared_load_wavefronts~<=~1", PARTIAL, "no point")
+        self.ask("offset --range 0..2 --shard 1/3 -o s1.json -q", DONE)
+        self.ask("check s1.json --budget excess<=500%", DONE, "shard 1/3")
+
+    def test_a_file_of_another_kind_is_named_with_what_takes_it(self):
+        self.run_ok("offset", "--range", "0..1", "-q", "-o", "result.json", cwd=self.folder.name)
+        write_npy(self.at("array.npy"), [1, 2, 3])
+        for name, text in (("empty.cu", ""), ("host.cu", "int main() { return 0; }\n"),
+                           ("machine.json", '{"schema": "coalprof/1", "calibration": []}'),
+                           ("k.cu", SOURCES)):
+            with open(self.at(name), "w", encoding="utf-8") as file:
+                file.write(text)
+        for words, fact in (
+                ("kernel empty.cu --list", "empty"), ("kernel host.cu --list", "text"),
+                ("kernel result.json", "coalprof report result.json"),
+                ("kernel machine.json", "--machine ./machine.json"), ("kernel array.npy", "--arg x=@array.npy"),
+                ("kernel .", "a folder"), ("report .", "a folder"), ("offset --machine ./", "a folder"),
+                ("report machine.json", "--machine"), ("report k.cu", "coalprof kernel k.cu"),
+                ("check array.npy --budget excess<=1", "coalprof warps array.npy"),
+                ("offset --machine ./result.json", "a machine file"),
+                (f"kernel {NATURAL} k.cu", "one file at a time"),
+                (f"kernel {NATURAL} saxpy4 -I nofolder --grid 4 --block 64", "nofolder"),
+                ("report result.json --source nofolder", "nofolder")):
+            self.ask(words, USAGE, fact)
+
+    def test_a_machine_file_names_rates_in_their_units(self):
+        head = ('"schema": "coalprof/1", "meta": {"coalprof": "0.1.0", "argv": [], "time": "2026-11-24T20:13:58Z"}, "machine": "NVIDIA H200", "compute_capability": "9.0",'
+                '"multiprocessors": 132, "peak_bytes_per_second": 4.8e12, "l2_bytes": %s')
+        rate = '{"kind": "rate", "name": "%s", "value": %s, "unit": "%s"}'
+        for name, l2, row, code, fact in (
+                ("good", 62914560, rate % ("start_seconds", 3.4e-6, "s"), DONE, "predicted"),
+                ("unit", 62914560, rate % ("start_seconds", 3.4e-6, "us"), USAGE, '"s"'),
+                ("word", 62914560, rate % ("start_second", 3.4e-6, "s"), USAGE, "start_seconds"),
+                ("large", 62914560, rate % ("start_seconds", 3.39, "s"), USAGE, "3.39"),
+                ("small", 50, rate % ("start_seconds", 3.4e-6, "s"), USAGE, "50")):
+            with open(self.at(name + ".json"), "w", encoding="utf-8") as file:
+                file.write('{%s, "calibration": [%s]}' % (head % l2, row))
+            self.ask(f"offset --range 0..1 --machine ./{name}.json", code, fact)
+
+    def test_numbers_of_another_kind_say_what_is_read(self):
+        for words, fact in (
+                ("transpose --size 4096x4096", "bytes"), ("scatter --range 0", "has 4"),
+                ("offset --range 1.5", "unit"), ("offset --range -5..5", "--var d=-5..5"), (f"kernel {NATURAL} saxpy4 --memory-limit 1", "1GiB"),
+                (f"kernel {NATURAL} --shared 4 KiB", "4KiB"),
+                (f"kernel {NATURAL} --nvcc-args=-O3~-std=c++17", "comma")):
+            self.ask(words, USAGE, fact)
+        self.ask("offset --machine 9.5", USAGE, "9.0")
+
+    def test_resume_does_not_replace_the_result_of_another_sweep(self):
+        self.ask("offset --range 0..1 -q -o one.json", DONE)
+        self.ask("stride --range 1..2 --resume -o one.json", USAGE, "another command")
+        self.ask("offset --range 0..1 -q --resume -o one.json", DONE)
+        self.ask("offset --range 0..1 -q --resume -o one.csv", DONE)
+        self.ask("offset --range 0..1 -q --resume -o one.csv", DONE)
+
+    def test_a_device_that_is_named_and_not_there_is_missed(self):
+        self.ask("offset --range 0 --device 5", DONE, "the model answers alone")
+
+
+@unittest.skipUnless(shutil.which("nvcc") or os.path.exists("/usr/local/cuda/bin/nvcc"), "no nvcc")
+class KernelMeaning(Asked):
+    """Types of parameters are in the symbols of C++."""
+
+    def setUp(self):
+        with open(self.at("k.cu"), "w", encoding="utf-8") as file:
+            file.write(SOURCES)
+
+    LAUNCH = "--grid 64 --block 64 --arg n=4096"
+
+    def test_an_argument_has_the_type_of_its_parameter(self):
+        for kernel, argument, fact in (
+                ("gather", "idx=f32[4096]=iota", "idx=i32[COUNT]"), ("gather", "idx=double[4096]", "idx=i32[COUNT]"),
+                ("gather", "in=i32[4096]", "in=f32[COUNT]"), ("gather", "in=f64[4096]", "in=f32[COUNT]"),
+                ("gather", "in=idxx", "idx"), ("step", "p=P[4096]", "p=u8[BYTES]"),
+                ("gather", "out=u8[4096]=iota", "out=f32[COUNT]")):
+            self.ask(f"kernel k.cu {kernel} {self.LAUNCH} --arg {argument}", USAGE, fact)
+        self.ask("kernel k.cu gather --grid 64 --block 64 --arg n=f32[100]", USAGE, "n is int", "--arg n=1000")
+        for argument in ("idx=u32[4096]=iota", "in=u8[16384]", "idx=int[4096]=random"):
+            self.ask(f"kernel k.cu gather {self.LAUNCH} --arg {argument}", DONE)
+
+    def test_a_launch_that_the_kernel_does_not_fit_is_remarked(self):
+        for words, fact in (
+                ("plane --grid 4096 --block 256 --arg n=64", "reads y"),
+                ("plane --grid 4096 --block 256 --arg n=64", "4095 of 4096 blocks"),
+                ("step --grid 4x4 --block 64 --arg n=64", "does not read y"),
+                ("step --grid 4 --block 64 --arg n=-5", "no thread accesses memory --arg n=-5")):
+            self.ask(f"kernel k.cu {words}", DONE, "W-LAUNCH", fact)
+        for words in ("plane --grid 2x2 --block 32x32 --arg n=64", "step --grid 4 --block 64 --arg n=200"):
+            self.assertNotIn("W-LAUNCH", self.run_ok("kernel", self.at("k.cu"), *words.split()).out_text)
+
+    def test_a_list_for_several_kernels_has_one_value_for_each(self):
+        self.ask("kernel k.cu step gather plane --grid 64,128 --block 64 --arg n=64", USAGE, "2 values for 3 kernels")
+
+    def test_a_fault_is_reported_at_once(self):
+        # Without it each of 4096 blocks would take 256 x 1024 rounds of faulting loads.
+        self.ask("kernel k.cu rows --grid 64x64 --block 16x16 --arg n=1024 --arg A=f32[n] --time-limit 60", PARTIAL,
+                 "element")
+
+    def test_lines_that_can_be_drawn_are_named(self):
+        self.ask(f"explain kernel k.cu gather {self.LAUNCH} --line 3", USAGE, "k.cu:8")
+        self.ask(f"explain kernel k.cu step {self.LAUNCH} --line 4", DONE)
+
+    def test_ptx_for_a_newer_gpu_is_remarked(self):
+        with open(NATURAL, encoding="utf-8") as file:
+            text = file.read()
+        with open(self.at("new.ptx"), "w", encoding="utf-8") as file:
+            file.write(text.replace(".target sm_90", ".target sm_120"))
+        self.ask("kernel new.ptx saxpy4 --grid 4 --block 64", DONE, "W-TARGET", "sm_90")
+
+
+if __name__ == "__main__":
+    harness.main()
