@@ -376,7 +376,7 @@ class PlanFeed {
         constexpr std::uint64_t most_evaluated = 20'000;
         const std::uint64_t at_once = std::uint64_t{processor_.count} * resident_;
         KernelLaunch launch;
-        launch.grid[0] = static_cast<std::uint32_t>(order_.blocks);
+        launch.grid[0] = static_cast<std::uint32_t>(std::min<std::uint64_t>(order_.blocks, ~0u));
         launch.block[0] = order_.block;
         constexpr std::size_t most_kept = 8'000;  // as good as 40,000 for times, to 2 %
         L2Stream stream(launch, at_once, samples_.size(), most_kept);

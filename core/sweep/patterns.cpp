@@ -179,7 +179,9 @@ class PatternValues {
     PatternValues(const PatternInfo& pattern, const Plan& plan) {
         require_within(pattern, plan.value);
         add(pattern.parameter, plan.value);
-        if (plan.value > most && !takes(pattern, "--order")) refuse_overflow("the array");
+        if (plan.value > most && !takes(pattern, "--order"))
+            throw UsageError(
+                fmt::format("{} {}: values are at most {}", pattern.name, plan.value, most));
         add("size", plan.shape.size_bytes);
         add("bytes", bytes_of(plan.type));
         std::uint64_t elements = 0;
@@ -243,9 +245,9 @@ class PatternValues {
 constexpr std::uint64_t largest_array_bytes = 1ull << 56;
 constexpr std::uint32_t pointer_bytes = 8;
 
-[[noreturn]] void refuse_array(std::uint64_t bytes) {
-    throw UsageError(
-        fmt::format("the array would take {} bytes; choose a smaller --size or parameter", bytes));
+[[noreturn]] void refuse_array(const Plan& plan, std::uint64_t bytes) {
+    throw UsageError(fmt::format("{} {} with {}: the array would take {} bytes; choose less",
+                                 plan.pattern, plan.value, extent_as_typed(plan.shape), bytes));
 }
 
 // "load: a[i*stride] if ...; "
@@ -303,7 +305,8 @@ class PatternProgram {
         : pattern_(pattern), plan_(plan), values_(pattern, plan) {}
 
     Program build() const {
-        if (plan_.shape.size_bytes > largest_array_bytes) refuse_array(plan_.shape.size_bytes);
+        if (plan_.shape.size_bytes > largest_array_bytes)
+            refuse_array(plan_, plan_.shape.size_bytes);
         const std::uint64_t threads = number(pattern_.threads, 1);
         if (threads == 0) refuse_size();
         const std::uint64_t elements =
@@ -360,7 +363,7 @@ class PatternProgram {
         if (pattern_.space == Space::shared) most = shared_bytes_of_block;
         if (pattern_.space == Space::constant) most = 64 << 10;
         if (bytes <= most) return;
-        if (pattern_.space == Space::global) refuse_array(bytes);
+        if (pattern_.space == Space::global) refuse_array(plan_, bytes);
         throw UsageError(fmt::format("{} {}: takes {} bytes of {} memory, which has {}",
                                      pattern_.name, plan_.value, bytes, name_of(pattern_.space),
                                      most));

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 #include "core/pattern/launch_options.h"
@@ -196,12 +197,16 @@ class HtmlWriter : public ResultSink {
         if (!column.high.empty()) tree["high"] = tree_of_numbers(column.high);
         return tree;
     }
-    // One number where all are the same; missing ones are null.
+    // One number where all are the same; missing ones are null. Counts are exact; of other numbers
+    // the page shows four digits at most.
     static Json tree_of_numbers(const std::vector<double>& values) {
         constexpr double exact = 9007199254740992;  // 2^53
         const auto number = [](double value) {
             const bool is_count = value >= 0 && value <= exact && std::floor(value) == value;
-            return is_count ? Json(static_cast<std::uint64_t>(value)) : Json(value);
+            if (is_count) return Json(static_cast<std::uint64_t>(value));
+            const std::string text = fmt::format("{:.6g}", value);
+            std::from_chars(text.data(), text.data() + text.size(), value);
+            return Json(value);
         };
         if (!values.empty() && are_alike(values)) return number(values.front());
         Json list = Json::array();

@@ -242,29 +242,45 @@ class CostComparison {
     bool varies_ = false;
 };
 
-// "naive takes ~3.1 times as long as padded", if the times surely differ and all do the same work.
-std::string slowest_of(const std::vector<SeenPoint>& points, const std::string& key) {
+struct Slowest {
+    std::string worst, best;
+    double least_ratio = 1, most_ratio = 1;  // of their times
+    bool is_measured = false;
+};
+
+// None unless the times surely differ and all do the same work.
+std::optional<Slowest> slowest_of(const std::vector<SeenPoint>& points, const std::string& key) {
     const auto is_timed_alike = [&](const SeenPoint& one) {
         return one.time && one.useful_bytes == points.front().useful_bytes;
     };
-    if (!std::ranges::all_of(points, is_timed_alike)) return {};
+    if (!std::ranges::all_of(points, is_timed_alike)) return std::nullopt;
     const auto middle = [](const SeenPoint& one) { return one.time->middle; };
     const SeenPoint& best = *std::ranges::min_element(points, {}, middle);
     const SeenPoint& worst = *std::ranges::max_element(points, {}, middle);
-    if (best.time->high >= worst.time->low || !(middle(best) > 0)) return {};
+    if (best.time->high >= worst.time->low || !(middle(best) > 0)) return std::nullopt;
     const double ratio = middle(worst) / middle(best);
-    const bool is_measured = best.time->is_measured && worst.time->is_measured;
-    const double shown_ratio = ratio < 2 ? (ratio - 1) * 100 : ratio;
-    // The third digit of an estimate is noise.
-    const std::string number = is_measured        ? fmt::format("{:.3g}", shown_ratio)
-                               : shown_ratio < 10 ? fmt::format("~{:.1f}", shown_ratio)
-                                                  : fmt::format("~{:.0f}", shown_ratio);
     const auto name = [&](const SeenPoint& one) {
         const Value& value = *find_value(one.parameters, key);
         return (natural_number(value) ? shown(key) + " " : "") + value_name(value);
     };
-    return fmt::format("{} takes {} {} {}", name(worst), number,
-                       ratio < 2 ? "% longer than" : "times as long as", name(best));
+    return Slowest{name(worst), name(best), ratio, ratio,
+                   best.time->is_measured && worst.time->is_measured};
+}
+
+// "naive takes ~3.1 times as long as padded"
+std::string sentence_of(const Slowest& slowest) {
+    const bool is_little = slowest.most_ratio < 2;
+    const auto number = [&](double ratio) {
+        const double shown_ratio = is_little ? (ratio - 1) * 100 : ratio;
+        // The third digit of an estimate is noise.
+        return slowest.is_measured ? fmt::format("{:.3g}", shown_ratio)
+               : shown_ratio < 10  ? fmt::format("~{:.1f}", shown_ratio)
+                                   : fmt::format("~{:.0f}", shown_ratio);
+    };
+    const std::string least = number(slowest.least_ratio), most = number(slowest.most_ratio);
+    return fmt::format("{} takes {} {} {}", slowest.worst,
+                       least == most ? least : least + " to " + most,
+                       is_little ? "% longer than" : "times as long as", slowest.best);
 }
 
 // The same for one parameter at each value of another.
@@ -274,10 +290,18 @@ std::string slowest_whatever(const std::vector<SeenPoint>& points,
         std::map<std::string, std::vector<SeenPoint>> groups;
         for (const SeenPoint& point : points)
             groups[text_of(*find_value(point.parameters, keys[1 - k]))].push_back(point);
-        std::set<std::string> sentences;
-        for (const auto& [value, group] : groups) sentences.insert(slowest_of(group, keys[k]));
-        if (sentences.size() == 1 && !sentences.begin()->empty())
-            return *sentences.begin() + ", whatever " + with_article(keys[1 - k]);
+        std::optional<Slowest> of_all;
+        const bool are_same = std::ranges::all_of(groups, [&](const auto& group) {
+            const std::optional<Slowest> one = slowest_of(group.second, keys[k]);
+            if (!one) return false;
+            if (!of_all) of_all = one;
+            of_all->least_ratio = std::min(of_all->least_ratio, one->least_ratio);
+            of_all->most_ratio = std::max(of_all->most_ratio, one->most_ratio);
+            of_all->is_measured &= one->is_measured;
+            return of_all->worst == one->worst && of_all->best == one->best;
+        });
+        if (of_all && are_same)
+            return sentence_of(*of_all) + ", whatever " + with_article(keys[1 - k]);
     }
     return {};
 }
@@ -379,10 +403,10 @@ std::string SweepSummary::sentence() const {
         text = varying[0].sentence();
     else if (is_complete && varying.empty() && !constant.empty())
         text = constant[0].sentence();
-    else if (keys.size() == 1)
-        text = slowest_of(points_, keys[0]);
     else if (keys.size() == 2)
         text = slowest_whatever(points_, keys);
+    else if (const auto slowest = keys.size() == 1 ? slowest_of(points_, keys[0]) : std::nullopt)
+        text = sentence_of(*slowest);
     return text.empty() ? text : with_capital(std::move(text), keys) + '.';
 }
 

@@ -14,7 +14,7 @@ WARPS = "".join(f"{name} {op} 4 " + " ".join(str(step * lane) for lane in range(
                                        ("c", "atomic", 0), ("d", "store", 8)))
 RUNS = (
     ("offset", "--range", "0..5"),
-    ("broadcast", "--range", "1,18446744073709551615"),
+    ("broadcast", "--range", "1,9223372036854775807"),  # 2^63 - 1, the largest value
     ("stride", "--range", "1,32", "--machine", "c2050,h200", "--dlcm", "ca,cg"),
     ("transpose", "--variant", "padded", "--range", "256,512"),
     ("formula", "load: a[i*k]; store: b[i]", "--var", "k=1..3"),

@@ -356,9 +356,9 @@ class Words(Case):
             self.run_ok("formula", *text, "--op", "store")
 
     def test_of_times_that_say_nothing_name_what_can_be_larger(self):
-        of_grid = ("formula", "a[blockIdx.y*1024 + threadIdx.x]", "a[blockIdx.x]", "--grid", "64x64")
+        of_grid = ("formula", "a[blockIdx.y*1024 + threadIdx.x]", "a[blockIdx.x]", "--grid", "16x16")
         for command, option in (((*of_grid,), "larger --grid"), (("formula", "a[i]", "a[i*2]", "--size", "64KiB"), "Try --size"),
-                                ((*of_grid[:-1], "64x64,64x32"), "larger --grid")):
+                                ((*of_grid[:-1], "16x16,16x8"), "larger --grid")):
             with self.subTest(command):
                 note = " ".join(self.run_ok(*command).out_text.split())
                 self.assertIn(option, note)
@@ -493,18 +493,20 @@ class Results(Case):
 
 class Sizes(Case):
     def test_beyond_what_can_be_walked_are_refused_at_once(self):
-        for size in ("4096TiB", "8000000TiB"):
-            with self.subTest(size):
-                ran = self.refuse("scatter", "--size", size, timeout=60)
-                self.assertIn(f"--size {size}: ", ran.err_text)
-                self.assertIn("at most 1073741824", ran.err_text)
         for size in ("1TiB", "1000TiB"):
-            with self.subTest(f"formula {size}"):
-                ran = self.refuse("formula", "hash(i, 1000)", "--size", size, timeout=60)
-                self.assertIn("at most 1073741824", ran.err_text)
+            for words in (("scatter",), ("formula", "hash(i, 1000)")):
+                with self.subTest(f"{words} {size}"):
+                    ran = self.refuse(*words, "--size", size, timeout=60)
+                    self.assertIn(f"--size {size}: ", ran.err_text)
+                    self.assertIn("at most 1073741824", ran.err_text)
 
-    def test_that_repeat_are_summed_however_large(self):
-        self.run_ok("offset", "--range", "1", "--size", "4096TiB", timeout=60)
+    # 2^48 threads of 4 bytes are 1024 TiB.
+    def test_that_repeat_are_summed_up_to_as_many_threads_as_are_counted(self):
+        self.run_ok("offset", "--range", "1", "--size", "1024TiB", timeout=60)
+        for size in ("4096TiB", "8000000TiB"):
+            for words in (("offset",), ("scatter",), ("formula", "i")):
+                with self.subTest(f"{words} {size}"):
+                    self.assertIn(f"--size {size}: ", self.refuse(*words, "--size", size, timeout=60).err_text)
 
 
 if __name__ == "__main__":

@@ -86,12 +86,12 @@ TEST(BlockTraces, come_to_what_follows_long_loops_if_only_a_share_is_kept) {
                "@%p2 bra " +
                name + ";\n";
     };
-    const Code code = code_of(ptx_of("ld.param.u64 %rd1, [p0];\n" + loop("FIRST") + loop("SECOND") +
-                                     "st.global.u32 [%rd1], %r4; ret;"));
-    KernelLaunch launch;
-    launch.block[0] = 32;
-    launch.parameters = std::vector<std::uint8_t>(8);
-    const BlockTraces traces = trace_blocks(code, launch, {}, find_machine("h100"), {0}, {}, 0.1);
+    Code code = code_of(ptx_of("ld.param.u64 %rd1, [p0];\n" + loop("FIRST") + loop("SECOND") +
+                               "st.global.u32 [%rd1], %r4; ret;"));
+    BoundLaunch bound = bind_arguments(code, {});
+    bound.launch.block[0] = 32;
+    const BlockTraces traces =
+        trace_blocks(code, bound.launch, bound.memory, find_machine("h100"), {0}, {}, 0.1);
     std::vector<std::uint32_t> loads(code.sites.size()), parts(code.sites.size());
     for (const TraceEvent& one : traces.blocks[0][0].events) {
         if (one.unit != TraceUnit::load && one.unit != TraceUnit::store) continue;
