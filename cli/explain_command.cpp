@@ -239,7 +239,7 @@ DrawnWarps explain_kernel(const CLI::App& app, const Invocation& invocation, Exp
                          "give --grid, --block and --arg one value each");
     KernelFile::Kernel kernel = files.of(machine).kernel(command.kernel_name);
     const KernelResult result =
-        predict_choice(kernel.code, kernel.parameter_names, choices.front(), machine,
+        predict_choice(kernel.code, choices.front(), machine,
                        {.threads = thread_count(), .prices_findings = true});
     const std::vector<std::string>& arrays = command.formula.arrays;
     return explain_line(result, kernel.code,

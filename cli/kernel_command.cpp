@@ -223,6 +223,11 @@ class KernelRun {
                 {"W-CLANG", "",
                  "clang compiled the kernel, with stand-ins for CUDA's headers: nvcc may "
                  "order, merge and drop accesses otherwise"});
+        if (!file.missing_headers().empty() && tail_.warnings.empty())
+            tail_.warnings.push_back(
+                {"W-HEADERS", "",
+                 fmt::format("no folder of -I has {}: an empty file stood for it",
+                             printable(joined(file.missing_headers(), ", ")))});
         std::vector<KernelFile::Kernel> kernels;
         for (const LaunchedKernel& one : launched) {
             kernels.push_back(file.kernel(one.name));
@@ -242,7 +247,7 @@ class KernelRun {
             }
     }
     static bool takes(const KernelFile::Kernel& kernel, const std::string& typed) {
-        return takes_argument(kernel.code, kernel.parameter_names, typed);
+        return takes_argument(kernel.code, typed);
     }
     // What `coalprof explain` takes to draw a line of this launch.
     std::string words_to_draw(const KernelChoice& choice, const Point& line) const {
@@ -272,8 +277,7 @@ class KernelRun {
         return shell_words(words);
     }
     void predict(KernelFile::Kernel& kernel, const KernelChoice& choice, const Machine& machine) {
-        KernelResult result =
-            predict_choice(kernel.code, kernel.parameter_names, choice, machine, options_);
+        KernelResult result = predict_choice(kernel.code, choice, machine, options_);
         const std::string costliest = costliest_line(result);
         for (LineFinding& one : result.findings) {
             const auto line = std::ranges::find(result.points, one.point, &Point::name);

@@ -11,7 +11,6 @@
 #include "cli/sweep_options.h"
 #include "core/kernel/arguments.h"
 #include "core/pattern/launch_options.h"
-#include "core/program/array_names.h"
 #include "core/program/kernel_pattern.h"
 #include "core/text/describe.h"
 #include "core/text/name_list.h"
@@ -45,10 +44,24 @@ CudaSource cuda_source(const KernelOptions& options, std::string_view bytes, std
 
 // The meanings of a NAME, the narrowest first.
 using NameTest = std::function<bool(const std::string& symbol)>;
+// "fill<float, (int)256>" and "fill<float,256u>" alike.
+std::string plain_name(std::string name) {
+    std::erase(name, ' ');
+    std::string plain;
+    for (std::size_t at = 0; at < name.size(); ++at) {
+        const bool follows_mark = at > 0 && (name[at - 1] == '<' || name[at - 1] == ',');
+        if (follows_mark && name[at] == '(') at = std::min(name.find(')', at), name.size() - 1) + 1;
+        const bool is_suffix = !plain.empty() && is_digit(plain.back()) && at < name.size() &&
+                               std::string_view("uUlL").find(name[at]) != std::string_view::npos;
+        if (at < name.size() && !is_suffix) plain += name[at];
+    }
+    return plain;
+}
+
 std::vector<NameTest> tests_for(const std::string& name) {
     std::vector<NameTest> tests{[&name](const std::string& symbol) {
         return symbol == name || kernel_name(symbol) == name || demangled(symbol) == name ||
-               long_kernel_name(symbol) == name;
+               plain_name(long_kernel_name(symbol)) == plain_name(name);
     }};
     if (!fault_of_pattern(name))
         tests.emplace_back([pattern = KernelPattern(name)](const std::string& symbol) {
@@ -151,29 +164,45 @@ std::string KernelOptions::read_bytes() {
 }
 
 KernelFile::KernelFile(const KernelOptions& options, std::string_view bytes, std::uint32_t cc)
-    : options_(options) {
+    : options_(options), is_source_(bytes.find("__global__") != bytes.npos) {
     texts_ = ptx_texts_of(cuda_source(options, bytes, cc));
     for (const std::string_view text : texts_.texts)
         modules_.push_back(read_module(text, options.file));
-    for (PtxModule& module : modules_)
+    for (PtxModule& module : modules_) {
         for (auto& [number, file] : module.files) file = texts_.names.original(file);
+        if (!texts_.debug.empty()) take_source_names(module, texts_.debug);
+    }
+}
+
+Code KernelFile::code_of(const PtxModule& module, const PtxFunction& kernel) const {
+    PtxFunction named = kernel;
+    const bool has_names = std::ranges::any_of(
+        kernel.parameters, [](const PtxParameter& one) { return !one.source.name.empty(); });
+    if (!has_names) name_by_text(module, named);
+    return make_code(module, named);
 }
 
 // The parameters' names, from the source that PTX with line numbers names.
-std::vector<std::string> KernelFile::names_of(const PtxModule& module,
-                                              const PtxFunction& kernel) const {
-    if (!texts_.cuda.empty()) return parameter_names(texts_.cuda, kernel_name(kernel.name));
+void KernelFile::name_by_text(const PtxModule& module, PtxFunction& kernel) const {
     const std::string folder = std::filesystem::path(options_.file).parent_path().string();
     SourceNames names({folder.empty() ? "." : folder, "."});
     for (const auto& [number, file] : module.files)
-        if (auto found = names.parameters(file, kernel.name);
-            found.size() == kernel.parameters.size())
-            return found;
-    return {};
+        if (const auto& found = names.parameters(file, kernel.name);
+            found.size() == kernel.parameters.size()) {
+            for (std::size_t i = 0; i < found.size(); ++i)
+                kernel.parameters[i].source.name = found[i].name;
+            return;
+        }
 }
 
 // Empty: no kernel has a name like it, and it is no dimension, as in --grid 128 128.
 std::string KernelFile::hint_for(const std::string& name) const {
+    if (found_by({}).empty() && !missing_headers().empty())
+        return fmt::format("-I FOLDER names the folder that has {}",
+                           printable(joined(missing_headers(), ", ")));
+    if (found_by({}).empty() && is_source_)
+        return "a template is compiled where the file instantiates it: template __global__ void "
+               "scale<float>(float*, int);";
     if (!name.empty() && name.find_first_not_of("0123456789x") == name.npos)
         return "dimensions are one word: --grid 128x128 --block 32x8";
     if (const auto units = list_items("B,KiB,MiB,GiB,TiB,kB,MB,GB,TB");
@@ -226,11 +255,12 @@ std::vector<std::string> KernelFile::names_found_by(const std::string& name) con
 KernelFile::Kernel KernelFile::kernel(const std::string& name) const {
     const Found found = found_by(name);
     if (found.empty())
-        throw UsageError(name.empty() ? fmt::format("{}: it holds no kernel", shown(options_.file))
-                                      : fmt::format("{}: it holds no kernel '{}'; it holds {}",
-                                                    shown(options_.file), shown(name),
-                                                    list_of_names(names_found_by({}))),
-                         hint_for(name));
+        throw UsageError(
+            names_found_by({}).empty()
+                ? fmt::format("{}: it holds no kernel", shown(options_.file))
+                : fmt::format("{}: it holds no kernel '{}'; it holds {}", shown(options_.file),
+                              shown(name), list_of_names(names_found_by({}))),
+            hint_for(name));
     const auto [module, kernel] = found.front();
     if (const std::vector<std::string> several = names_found_by(name); several.size() > 1)
         throw UsageError(
@@ -239,22 +269,20 @@ KernelFile::Kernel KernelFile::kernel(const std::string& name) const {
                         list_of_names(several)),
             fmt::format("name one, or compare them by time: coalprof kernel {}{} --grid ...",
                         shown(options_.file), names_to_compare(several)));
-    Kernel all{make_code(*module, *kernel), names_of(*module, *kernel), module->architecture};
+    Kernel all{code_of(*module, *kernel), module->architecture};
     merge_shared_accesses(all.code);
-    for (PtxSite& site : all.code.sites)
-        site.array = array_in_source(site.array, all.parameter_names);
     return all;
 }
 
 std::string KernelFile::list() const {
     std::string text;
+    if (found_by({}).empty()) kernel({});  // throws
     for (const PtxModule& module : modules_)
         for (const PtxFunction* kernel : module.kernels()) {
             const std::string name = long_kernel_name(kernel->name);
             std::string parameters;
             try {
-                parameters =
-                    describe_parameters(make_code(module, *kernel), names_of(module, *kernel));
+                parameters = describe_parameters(code_of(module, *kernel));
             } catch (const UsageError& error) {
                 parameters = error.what();
             }
@@ -283,10 +311,7 @@ std::string KernelFiles::block_of_launch(const Machine& machine, const std::stri
     if (block.empty() && required.count() == 0)
         missing.push_back(
             {"--block", "--block", std::to_string(most == 0 ? 256 : std::min(most, 256u))});
-    if (!missing.empty())
-        require_nothing_missing(
-            kernel.code, {.typed = options_.arguments, .known_names = kernel.parameter_names},
-            missing);
+    if (!missing.empty()) require_nothing_missing(kernel.code, options_.arguments, missing);
     return block.empty() ? text_of(required) : block;
 }
 

@@ -46,8 +46,7 @@ class KernelFile {
 
     struct Kernel {
         Code code;
-        std::vector<std::string> parameter_names;  // of the source, where it is there
-        std::uint32_t architecture = 0;            // of its PTX: 90
+        std::uint32_t architecture = 0;  // of its PTX: 90
     };
     // Finds a kernel by its mangled or demangled name, the name alone, or a regular expression;
     // without a name, the only one. Throws UsageError where none or several fit.
@@ -57,14 +56,17 @@ class KernelFile {
     // A line for each kernel: its name and its parameters.
     std::string list() const;
     bool is_of_clang() const { return texts_.is_of_clang; }
+    const std::vector<std::string>& missing_headers() const { return texts_.missing_headers; }
 
  private:
     using Found = std::vector<std::pair<const PtxModule*, const PtxFunction*>>;
     Found found_by(const std::string& name) const;
     std::string hint_for(const std::string& name) const;
-    std::vector<std::string> names_of(const PtxModule& module, const PtxFunction& kernel) const;
+    Code code_of(const PtxModule& module, const PtxFunction& kernel) const;
+    void name_by_text(const PtxModule& module, PtxFunction& kernel) const;
 
     const KernelOptions& options_;
+    bool is_source_;
     PtxTexts texts_;
     std::vector<PtxModule> modules_;  // views in it point into the bytes
 };

@@ -8,18 +8,21 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <future>
 #include <iterator>
 #include <new>
 #include <sstream>
 #include <system_error>
 
 #include "cli/child_program.h"
+#include "cli/host_code.h"
 #include "cli/print.h"
 #include "core/runtime/work_limits.h"
 #include "core/text/byte_source.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
 #include "core/text/files_in_use.h"
+#include "core/text/name_list.h"
 #include "core/write/output_file.h"
 
 namespace coalprof {
@@ -36,7 +39,8 @@ constexpr const char* stood_in_for =
     "device_launch_parameters.h vector_types.h vector_functions.h";
 constexpr const char* clang_options =
     "-x cuda --cuda-device-only -nocudainc -nocudalib --cuda-path=/nonexistent -std=c++17 -S -O3 "
-    "-w -Wno-unknown-cuda-version -gline-tables-only -ferror-limit=0 -fno-caret-diagnostics "
+    "-w -Wno-unknown-cuda-version -g --cuda-noopt-device-debug -ferror-limit=0 "
+    "-fno-caret-diagnostics "
     "-include cuda_runtime.h";
 
 std::vector<std::string> words_of(const char* text) {
@@ -46,6 +50,7 @@ std::vector<std::string> words_of(const char* text) {
 
 constexpr std::size_t most_ptx_bytes = std::size_t{1} << 29;
 constexpr std::size_t most_message_bytes = 1 << 20;
+constexpr int most_rounds = 100;  // of compiling, each with less of the host's part
 
 // The first of them that can be executed.
 std::string program_of(const std::vector<std::string>& places) {
@@ -132,23 +137,62 @@ class Compilation {
     CompiledCuda run(const Compiler& compiler) {
         const std::vector<std::string> words =
             compiler.is_clang ? words_for_clang(compiler.path) : words_for(compiler.path);
-        std::string cuda, messages;
-        int code = 0;
-        do {
-            cuda = is_pasted() ? source_of(pasted_, source_.file) : std::string(source_.bytes);
+        std::string cuda(source_.bytes);
+        for (int round = 0;; ++round) {
+            if (is_pasted()) cuda = source_of(pasted_, source_.file);
             save("source.cu", cuda);
-            code = run_tool(words, folder_, {.messages = path("messages")});
-            messages = text_of("messages", most_message_bytes);
-        } while (code != 0 && is_pasted() && note_undeclared(pasted_, messages));
-        if (code != 0 || !is_pasted()) print_err(names_.in_text(messages));
-        if (code != 0) refuse(messages);
-        for (const std::string& header : dependencies(text_of("headers", most_ptx_bytes)))
+            if (compiles(words, !compiler.is_clang && round == 0)) {
+                if (!compiler.is_clang && round > 0) name_parameters(words);
+                break;
+            }
+            const std::string messages = text_of("messages", most_message_bytes);
+            if (round == most_rounds || !may_compile_now(messages, cuda)) {
+                print_err(names_.in_text(messages));
+                refuse(messages);
+            }
+        }
+        for (const std::string& header : dependencies(text_of("kernels.d", most_ptx_bytes)))
             note_input(identity_of(header), names_.original(header));
-        return {text_of("kernels.ptx", most_ptx_bytes), std::move(names_), std::move(cuda),
+        return {text_of("kernels.ptx", most_ptx_bytes), std::move(names_),
+                text_of("names.ptx", most_ptx_bytes), std::move(missing_headers_),
                 compiler.is_clang};
     }
 
  private:
+    // Most files compile at once, and then their parameters have been named meanwhile.
+    bool compiles(const std::vector<std::string>& words, bool names_parameters) const {
+        std::future<int> naming;
+        if (names_parameters)
+            naming = std::async(std::launch::async, [&] { return name_parameters(words); });
+        const int code = run_tool(words, folder_, {.messages = path("messages")});
+        if (naming.valid()) naming.get();
+        return code == 0;
+    }
+    // After what the messages complain of was declared, or left out.
+    bool may_compile_now(const std::string& messages, std::string& cuda) {
+        if (is_pasted()) return note_undeclared(pasted_, messages);
+        return stands_for_header(messages) ||
+               leave_out_host_code(cuda, lines_of_errors(messages, path("source.cu")));
+    }
+    // Headers that the host alone needs are seldom here: an empty one does for kernels.
+    bool stands_for_header(const std::string& messages) {
+        constexpr std::string_view fatal = "fatal error: ";
+        const std::size_t at = messages.find(fatal);
+        const bool is_missing = messages.find(": No such file", at) != messages.npos ||
+                                messages.find("' file not found", at) != messages.npos;
+        if (at == messages.npos || !is_missing) return false;
+        std::size_t begin = at + fatal.size();
+        begin += messages[begin] == '\'' ? 1 : 0;
+        const std::string name =
+            messages.substr(begin, messages.find_first_of(":'\n", begin) - begin);
+        const fs::path whole = fs::path(path("missing")) / fs::path(name).relative_path();
+        if (name.find("..") != name.npos || ::access(whole.c_str(), F_OK) == 0) return false;
+        std::error_code ignored;  // writing says it
+        fs::create_directories(whole.parent_path(), ignored);
+        save(fs::relative(whole, folder_.path(), ignored).string(), {});
+        missing_headers_.push_back(name);
+        return true;
+    }
     bool is_pasted() const { return !pasted_.text.empty(); }
     std::string path(std::string_view name) const {
         return fmt::format("{}/{}", folder_.path(), name);
@@ -181,12 +225,12 @@ class Compilation {
 
     std::vector<std::string> words_for(const std::string& nvcc) {
         std::vector<std::string> words{
-            nvcc, "-ptx", "-lineinfo", fmt::format("-arch=sm_{}", source_.architecture),
+            nvcc, "-ptx", "-lineinfo", "--expt-relaxed-constexpr", "--extended-lambda",
+            fmt::format("-arch=sm_{}", source_.architecture),
             // -iquote finds headers in quotes in the source's own folder, -imacros defines macros
             // before the toolkit's headers, -MD lists the headers that are read.
             fmt::format("-Xcompiler=-iquote,{},-imacros,{},-MD,-MF,{}", source_folder(), macros(),
-                        path("headers"))};
-        if (is_pasted()) words.emplace_back("--expt-relaxed-constexpr");
+                        path("kernels.d"))};
         add_folders(words);
         for (const std::string& one : source_.nvcc_args) {
             require_harmless(one);
@@ -194,6 +238,14 @@ class Compilation {
         }
         add_files(words);
         return words;
+    }
+    // nvcc keeps names of parameters only where it leaves out what makes code fast.
+    int name_parameters(std::vector<std::string> words) const {
+        *std::ranges::find(words, "-lineinfo") = "-G";
+        for (std::string& word : words)
+            if (const std::size_t at = word.find(path("kernels.")); at != word.npos)
+                word.replace(at, path("kernels.").size(), path("names."));
+        return run_tool(words, folder_, {.messages = path("messages-of-names")});
     }
     // Newer GPUs than clang 14 knows take the same addresses from this code.
     std::vector<std::string> words_for_clang(const std::string& clang) {
@@ -209,7 +261,7 @@ class Compilation {
         words.insert(words.begin(), clang);
         words.push_back(fmt::format("--cuda-gpu-arch=sm_{}", std::min(source_.architecture, 86u)));
         words.insert(words.end(), {"-isystem", path("cuda"), "-iquote", source_folder()});
-        words.insert(words.end(), {"-imacros", macros(), "-MD", "-MF", path("headers")});
+        words.insert(words.end(), {"-imacros", macros(), "-MD", "-MF", path("kernels.d")});
         add_folders(words);
         add_files(words);
         return words;
@@ -226,6 +278,7 @@ class Compilation {
     void add_folders(std::vector<std::string>& words) {
         for (std::size_t i = 0; i < source_.includes.size(); ++i)
             words.push_back("-I" + link(fmt::format("folder-{}", i), source_.includes[i]));
+        words.push_back("-I" + path("missing"));
     }
     void add_files(std::vector<std::string>& words) {
         words.insert(words.end(), {"-o", path("kernels.ptx"), path("source.cu")});
@@ -239,10 +292,31 @@ class Compilation {
                             ExitCode::output);
         if (took_all_memory()) throw std::bad_alloc();
         throw UsageError(fmt::format("{} does not compile; what the compiler says is above",
-                                     shown(source_.file)));
+                                     shown(source_.file)),
+                         hint_for(messages));
+    }
+
+    std::string hint_for(const std::string& messages) const {
+        if (!missing_headers_.empty())
+            return fmt::format("-I FOLDER names the folder that has {}",
+                               printable(joined(missing_headers_, ", ")));
+        for (const std::string_view sentence :
+             {"use of undeclared identifier '", "identifier \""}) {
+            const std::size_t at = messages.find(sentence);
+            const std::size_t begin = at == messages.npos ? at : at + sentence.size();
+            const std::string name =
+                begin == messages.npos
+                    ? std::string()
+                    : messages.substr(begin, messages.find(sentence.back(), begin) - begin);
+            if (!name.empty() &&
+                std::ranges::none_of(name, [](char c) { return c >= 'a' && c <= 'z'; }))
+                return fmt::format("-D {}=VALUE defines it", printable(name));
+        }
+        return {};
     }
 
     const CudaSource& source_;
+    std::vector<std::string> missing_headers_;
     PastedCode pasted_;
     const WorkFolder folder_;
     StandIns names_;

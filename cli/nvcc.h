@@ -40,8 +40,9 @@ class StandIns {
 
 struct CompiledCuda {
     std::string ptx;
-    StandIns names;    // in its .file directives
-    std::string cuda;  // what was compiled
+    StandIns names;     // in its .file directives
+    std::string debug;  // PTX with the names of parameters; empty: `ptx` has them
+    std::vector<std::string> missing_headers;  // empty files stood for them
     bool is_of_clang = false;
 };
 

@@ -73,6 +73,12 @@ std::vector<std::string> texts_in_binary(std::string_view bytes, const CudaSourc
 #endif
 }
 
+// Kernels may be in files that it includes.
+bool is_cuda_name(const std::string& file) {
+    const std::string suffix = std::filesystem::path(file).extension().string();
+    return suffix == ".cu" || suffix == ".cuh";
+}
+
 // Fortran's files end in .f, .f90, .F03, .cuf and the like.
 std::string hint_for_source(const std::string& file) {
     std::string suffix = std::filesystem::path(file).extension().string();
@@ -106,7 +112,8 @@ PtxTexts ptx_texts_of(const CudaSource& source) {
         all.texts.assign(all.made.begin(), all.made.end());
         return all;
     }
-    if (source.pasted.text.empty() && bytes.find("__global__") == bytes.npos) {
+    if (source.pasted.text.empty() && !is_cuda_name(source.file) &&
+        bytes.find("__global__") == bytes.npos) {
         const std::string_view beginning = bytes.substr(0, bytes_to_know_a_file);
         const std::string way = way_of_file(beginning, source.file);
         throw UsageError(
@@ -118,7 +125,8 @@ PtxTexts ptx_texts_of(const CudaSource& source) {
     all.made.push_back(std::move(compiled.ptx));
     all.names = std::move(compiled.names);
     all.texts.emplace_back(all.made.front());
-    all.cuda = std::move(compiled.cuda);
+    all.debug = std::move(compiled.debug);
+    all.missing_headers = std::move(compiled.missing_headers);
     all.is_of_clang = compiled.is_of_clang;
     return all;
 }

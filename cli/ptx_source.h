@@ -14,9 +14,10 @@ namespace coalprof {
 struct PtxTexts {
     std::vector<std::string> made;        // texts that were unpacked or compiled
     std::vector<std::string_view> texts;  // in `made` or the file; one for each part of a program
-    std::string cuda;                     // the CUDA source they were compiled from; empty: none
+    std::string debug;                    // PTX of the same source, with debug information
     StandIns names;                       // of files in the texts
-    bool is_of_clang = false;             // with headers that stand in for CUDA's
+    std::vector<std::string> missing_headers;  // empty files stood for them
+    bool is_of_clang = false;                  // with headers that stand in for CUDA's
 };
 
 // The bytes of the file. Throws UsageError, Stopped.

@@ -7,10 +7,8 @@
 #include <climits>
 #include <filesystem>
 
-#include "core/program/array_names.h"
 #include "core/text/byte_source.h"
 #include "core/text/error.h"
-#include "core/text/symbol.h"
 #include "core/text/utf8.h"
 
 namespace coalprof {
@@ -76,11 +74,11 @@ SourceText find_source(const std::vector<std::string>& folders, const std::strin
             "--source; links that lead out of it are not followed."};
 }
 
-const std::vector<std::string>& SourceNames::parameters(const std::string& file,
-                                                        const std::string& symbol) {
+const std::vector<SourceParameter>& SourceNames::parameters(const std::string& file,
+                                                            const std::string& symbol) {
     const auto [known, is_new] = known_.try_emplace({file, symbol});
     if (is_new && !file.empty())
-        known->second = parameter_names(find_source(folders_, file).text, kernel_name(symbol));
+        known->second = parameters_in_text(find_source(folders_, file).text, symbol);
     return known->second;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/program/array_names.h"
 #include "core/program/site.h"
 #include "core/write/table_style.h"
 
@@ -20,13 +21,14 @@ SourceText find_source(const std::vector<std::string>& folders, const std::strin
 class SourceNames {
  public:
     explicit SourceNames(std::vector<std::string> folders) : folders_(std::move(folders)) {}
-    // Names of a kernel's parameters, by its symbol; empty: not found.
-    const std::vector<std::string>& parameters(const std::string& file, const std::string& symbol);
+    // A kernel's parameters, by its symbol; empty: not found.
+    const std::vector<SourceParameter>& parameters(const std::string& file,
+                                                   const std::string& symbol);
     void name_array(PtxSite& site);
 
  private:
     std::vector<std::string> folders_;
-    std::map<std::pair<std::string, std::string>, std::vector<std::string>> known_;
+    std::map<std::pair<std::string, std::string>, std::vector<SourceParameter>> known_;
 };
 
 }  // namespace coalprof

@@ -24,83 +24,45 @@ namespace coalprof {
 namespace {
 
 // The name in the source, or in PTX where a person gave it one: not "k_param_0". Else its position.
-std::string parameter_name(const Code& code, const std::vector<std::string>& names,
-                           std::size_t at) {
-    if (at < names.size()) return names[at];
+std::string parameter_name(const Code& code, std::size_t at) {
     const std::string& own = code.parameters[at].name;
+    if (!code.parameters[at].source.name.empty()) return code.parameters[at].source.name;
     if (at >= code.own_parameters())  // "2+8"
-        return parameter_name(code, names, code.structures[at - code.own_parameters()]) +
+        return parameter_name(code, code.structures[at - code.own_parameters()]) +
                own.substr(own.find('+'));
     const bool is_made_up = own.ends_with(fmt::format("_param_{}", at));
     return is_made_up ? std::to_string(at) : own;
 }
 
-// Where the parameters begin in "void scale<float, (int)4>(float*, int)", and the commas between
-// them, searched from the end: template arguments have parentheses, too. Empty: the name has none.
-std::vector<std::size_t> ends_of_types(const std::string& text) {
-    std::vector<std::size_t> ends;
-    if (!text.ends_with(')')) return ends;
-    int depth = 0;
-    for (std::size_t at = text.size() - 1; at-- > 0;) {
-        const char c = text[at];
-        if (depth == 0 && (c == ',' || c == '(')) ends.insert(ends.begin(), at);
-        if (depth == 0 && c == '(') return ends;
-        if (c == ')' || c == '>' || c == ']') ++depth;
-        if (c == '(' || c == '<' || c == '[') --depth;
-    }
-    return {};
-}
-
-// The types in the source, as the symbol keeps them; none if their number differs from that of the
-// parameters.
-std::vector<std::string> types_of_source(const Code& code) {
-    const std::string text = demangled(code.kernel);
-    std::vector<std::size_t> ends = ends_of_types(text);
-    if (ends.size() != code.own_parameters()) return {};
-    ends.push_back(text.size() - 1);
-    std::vector<std::string> types;
-    for (std::size_t i = 0; i + 1 < ends.size(); ++i) {
-        const std::size_t begin = text.find_first_not_of(' ', ends[i] + 1);
-        types.push_back(text.substr(begin, ends[i + 1] - begin));
-    }
-    return types;
-}
-
-std::optional<std::size_t> parameter_named(const Code& code, const std::vector<std::string>& names,
-                                           const std::string& name) {
+std::optional<std::size_t> parameter_named(const Code& code, const std::string& name) {
     for (std::size_t i = 0; i < code.parameters.size(); ++i)
-        if (code.parameters[i].name == name || ((i < names.size() || i >= code.own_parameters()) &&
-                                                parameter_name(code, names, i) == name))
+        if (code.parameters[i].name == name || code.parameters[i].source.name == name ||
+            (i >= code.own_parameters() && parameter_name(code, i) == name))
             return i;
     return std::nullopt;
 }
 
 // The parameter of "NAME=VALUE" or "2=VALUE".
-std::optional<std::size_t> parameter_of(const Code& code, const std::vector<std::string>& names,
-                                        const std::string& typed) {
+std::optional<std::size_t> parameter_of(const Code& code, const std::string& typed) {
     const std::string name = typed.substr(0, typed.find('='));
-    if (const auto at = parameter_named(code, names, name)) return at;
+    if (const auto at = parameter_named(code, name)) return at;
     for (std::size_t i = 0; i < code.own_parameters(); ++i)
         if (name == std::to_string(i)) return i;
     return std::nullopt;
 }
 
 // The type in the source, else in PTX.
-std::string type_text(const Code& code, const std::vector<std::string>& types, std::size_t at) {
+std::string type_text(const Code& code, std::size_t at) {
     const PtxParameter& one = code.parameters[at];
-    if (at < types.size()) return types[at];
+    if (!one.source.type.empty()) return one.source.type;
     if (code.is_address[at]) return "pointer";
     return one.type == "b8" ? fmt::format("{} bytes", one.size_bytes) : one.type;
 }
 
 class Binder {
  public:
-    Binder(Code& code, const KernelArguments& arguments)
-        : code_(code),
-          names_(arguments.known_names),
-          typed_(arguments.typed),
-          types_(types_of_source(code)),
-          is_given_(code.parameters.size(), false) {
+    Binder(Code& code, const std::vector<std::string>& typed)
+        : code_(code), typed_(typed), is_given_(code.parameters.size(), false) {
         bound_.launch.parameters.resize(code.parameter_bytes);
     }
 
@@ -183,7 +145,7 @@ class Binder {
     }
 
     std::optional<std::size_t> found(const std::string& name) const {
-        return parameter_named(code_, names_, name);
+        return parameter_named(code_, name);
     }
     std::size_t position_of(const std::string& word) const {
         const std::size_t count = code_.own_parameters();
@@ -196,7 +158,7 @@ class Binder {
                                          count == 1 ? "" : "s"));
         }
         throw UsageError(fmt::format("{}: there is no parameter '{}'; they are {}", option_,
-                                     shown(word), describe_parameters(code_, names_)));
+                                     shown(word), describe_parameters(code_)));
     }
 
     void put(std::size_t at, std::uint64_t value, std::uint32_t bytes) {
@@ -204,18 +166,17 @@ class Binder {
                     std::min<std::size_t>(bytes, sizeof value));
     }
     static std::uint64_t base_of(std::size_t at) { return first_array + at * array_distance; }
-    std::string name_of(std::size_t at) const { return parameter_name(code_, names_, at); }
+    std::string name_of(std::size_t at) const { return parameter_name(code_, at); }
+    const std::string& type_of(std::size_t at) const { return code_.parameters[at].source.type; }
     // The kind of a number, or of a pointer's target; none: unknown.
-    std::optional<ElementKind> kind_of(std::size_t at) const {
-        return at < types_.size() ? kind_of_type(types_[at]) : std::nullopt;
-    }
+    std::optional<ElementKind> kind_of(std::size_t at) const { return kind_of_type(type_of(at)); }
 
     // How the pointer's array can be declared: by the type in the source, else by the widest
     // access; a structure's by its bytes.
     std::string declared(std::size_t at) const {
         if (const auto kind = kind_of(at))
             return fmt::format("{}{}[COUNT]", kind->kind, 8 * kind->bytes);
-        if (at < types_.size()) return "u8[BYTES]";
+        if (!type_of(at).empty()) return "u8[BYTES]";
         switch (code_.widest_bytes[at]) {
             case 1: return "u8[COUNT]";
             case 2: return "u16[COUNT]";
@@ -252,12 +213,12 @@ class Binder {
     void require_fitting(std::size_t at, const ArrayText& text) const {
         if (text.type.empty()) return;
         const std::string name = printable(name_of(at));
-        const std::string of = fmt::format("{}: parameter {} is {}", option_, name,
-                                           printable(type_text(code_, types_, at)));
+        const std::string of =
+            fmt::format("{}: parameter {} is {}", option_, name, printable(type_text(code_, at)));
         if (code_.parameters[at].size_bytes != 8 ||
-            (at < types_.size() && types_[at].find('*') == std::string::npos && kind_of(at)))
+            (type_of(at).find('*') == std::string::npos && kind_of(at)))
             throw UsageError(of + ", no array", fmt::format("for example --arg {}=1000", name));
-        if (!element_type_of_array(text.type) && types_.size() > at && !kind_of(at))
+        if (!element_type_of_array(text.type) && !type_of(at).empty() && !kind_of(at))
             throw UsageError(
                 of + fmt::format(", and '{}' is no type of numbers", shown(text.type)),
                 fmt::format("an array of structures is given in bytes: --arg {}=u8[BYTES]", name));
@@ -354,7 +315,9 @@ class Binder {
     }
     // "y=xx": a parameter may be meant.
     std::string near_parameter(const std::string& value) const {
-        std::vector<std::string_view> views(names_.begin(), names_.end());
+        std::vector<std::string_view> views;
+        for (const PtxParameter& one : code_.parameters)
+            if (!one.source.name.empty()) views.push_back(one.source.name);
         const auto meant = nearest(value, views);
         return meant ? fmt::format("did you mean {}?", printable(*meant)) : std::string();
     }
@@ -434,9 +397,7 @@ class Binder {
         bound_.memory.add(std::move(array));
     }
     Code& code_;
-    const std::vector<std::string>& names_;
     const std::vector<std::string>& typed_;
-    std::vector<std::string> types_;  // of the source, where the symbol keeps them
     BoundLaunch bound_;
     std::vector<bool> is_given_;
     std::vector<std::pair<std::size_t, std::size_t>> shared_;  // parameter, owner of its array
@@ -445,35 +406,26 @@ class Binder {
 
 }  // namespace
 
-std::string long_kernel_name(const std::string& symbol) {
-    std::string text = demangled(symbol);
-    if (const auto ends = ends_of_types(text); !ends.empty()) text.resize(ends.front());
-    constexpr std::string_view result = "void ";
-    if (text.starts_with(result)) text.erase(0, result.size());
-    return text;
+bool takes_argument(const Code& code, const std::string& typed) {
+    return parameter_of(code, typed).has_value();
 }
 
-bool takes_argument(const Code& code, const std::vector<std::string>& names,
-                    const std::string& typed) {
-    return parameter_of(code, names, typed).has_value();
-}
-
-BoundLaunch bind_arguments(Code& code, const KernelArguments& arguments) {
-    BoundLaunch bound = Binder(code, arguments).bind();
-    require_nothing_missing(code, arguments, {});
+BoundLaunch bind_arguments(Code& code, const std::vector<std::string>& typed) {
+    BoundLaunch bound = Binder(code, typed).bind();
+    require_nothing_missing(code, typed, {});
     return bound;
 }
 
 namespace {
 
 // Numbers and structures that decide addresses or branches.
-std::vector<MissingArgument> missing_arguments(const Code& code, const KernelArguments& arguments) {
+std::vector<MissingArgument> missing_arguments(const Code& code,
+                                               const std::vector<std::string>& all_typed) {
     std::vector<bool> is_given(code.parameters.size(), false);
-    for (const std::string& typed : arguments.typed)
-        if (const auto at = parameter_of(code, arguments.known_names, typed)) is_given[*at] = true;
+    for (const std::string& typed : all_typed)
+        if (const auto at = parameter_of(code, typed)) is_given[*at] = true;
     for (std::size_t i = code.own_parameters(); i < is_given.size(); ++i)
         if (is_given[code.structures[i - code.own_parameters()]]) is_given[i] = true;
-    const std::vector<std::string> types = types_of_source(code);
     std::vector<MissingArgument> missing;
     for (std::size_t i = 0; i < is_given.size(); ++i) {
         if (is_given[i] || code.is_address[i] || !code.is_needed[i]) continue;
@@ -481,8 +433,8 @@ std::vector<MissingArgument> missing_arguments(const Code& code, const KernelArg
         const std::string_view value = one.size_bytes > 8          ? "@raw.bin"
                                        : one.type.starts_with('f') ? "1.5"
                                                                    : "1000";
-        const std::string name = parameter_name(code, arguments.known_names, i);
-        missing.push_back({fmt::format("--arg {} ({})", name, type_text(code, types, i)), "--arg",
+        const std::string name = parameter_name(code, i);
+        missing.push_back({fmt::format("--arg {} ({})", name, type_text(code, i)), "--arg",
                            fmt::format("{}={}", name, value)});
     }
     return missing;
@@ -490,9 +442,9 @@ std::vector<MissingArgument> missing_arguments(const Code& code, const KernelArg
 
 }  // namespace
 
-void require_nothing_missing(const Code& code, const KernelArguments& arguments,
+void require_nothing_missing(const Code& code, const std::vector<std::string>& typed,
                              std::vector<MissingArgument> missing) {
-    std::ranges::move(missing_arguments(code, arguments), std::back_inserter(missing));
+    std::ranges::move(missing_arguments(code, typed), std::back_inserter(missing));
     if (missing.empty()) return;
     std::string texts, examples;
     for (const MissingArgument& one : missing) {
@@ -505,17 +457,16 @@ void require_nothing_missing(const Code& code, const KernelArguments& arguments,
                      fmt::format("add, with your own values: {}", printable(examples)));
 }
 
-std::string describe_parameters(const Code& code, const std::vector<std::string>& names) {
-    const std::vector<std::string> types = types_of_source(code);
+std::string describe_parameters(const Code& code) {
     std::string text;
     for (std::size_t i = 0; i < code.own_parameters(); ++i) {
         std::string members;
         for (std::size_t j = code.own_parameters(); j < code.parameters.size(); ++j)
             if (code.structures[j - code.own_parameters()] == i)
                 members += fmt::format("{} {} {}", members.empty() ? ":" : ",",
-                                       parameter_name(code, names, j), type_text(code, types, j));
-        text += fmt::format("{}{} ({}{})", text.empty() ? "" : ", ", parameter_name(code, names, i),
-                            type_text(code, types, i), members);
+                                       parameter_name(code, j), type_text(code, j));
+        text += fmt::format("{}{} ({}{})", text.empty() ? "" : ", ", parameter_name(code, i),
+                            type_text(code, i), members);
     }
     return text.empty() ? "no parameters" : text;
 }

@@ -11,11 +11,6 @@
 
 namespace coalprof {
 
-struct KernelArguments {
-    std::vector<std::string> typed;        // each NAME_OR_POSITION=VALUE
-    std::vector<std::string> known_names;  // of the source's parameters, where it has them
-};
-
 // A launch with its arrays. Arrays of pointers that are not given are as large as the touched
 // places.
 struct BoundLaunch {
@@ -23,14 +18,13 @@ struct BoundLaunch {
     LaunchMemory memory;
 };
 
-// Throws UsageError: an unknown name, a value that does not fit, a scalar that is missing although
-// an address or a branch depends on it. Where pointers share an array, the code is marked anew:
-// values that one stores the other loads.
-BoundLaunch bind_arguments(Code& code, const KernelArguments& arguments);
+// `typed`: each NAME_OR_POSITION=VALUE. Throws UsageError: an unknown name, a value that does not
+// fit, a scalar that is missing although an address or a branch depends on it. Where pointers share
+// an array, the code is marked anew: values that one stores the other loads.
+BoundLaunch bind_arguments(Code& code, const std::vector<std::string>& typed);
 
 // True if "NAME=VALUE" names one of its parameters.
-bool takes_argument(const Code& code, const std::vector<std::string>& names,
-                    const std::string& typed);
+bool takes_argument(const Code& code, const std::string& typed);
 
 // An argument that a launch lacks.
 struct MissingArgument {
@@ -40,14 +34,11 @@ struct MissingArgument {
 };
 // Throws UsageError naming `missing` and every number or structure that decides addresses or
 // branches and was not given, with the option to add.
-void require_nothing_missing(const Code& code, const KernelArguments& arguments,
+void require_nothing_missing(const Code& code, const std::vector<std::string>& typed,
                              std::vector<MissingArgument> missing);
 
-// "scale<float, 4>": a kernel's name with its template arguments.
-std::string long_kernel_name(const std::string& symbol);
-
 // "x (float*), 1 (u32)": a kernel's parameters for --list and errors. Types are those of the source
-// as far as the symbol keeps them.
-std::string describe_parameters(const Code& code, const std::vector<std::string>& names);
+// as far as they are known.
+std::string describe_parameters(const Code& code);
 
 }  // namespace coalprof

@@ -179,11 +179,9 @@ void require_possible(const Code& code, const KernelChoice& choice, const Machin
                                      text_of(choice.block), found.front()));
 }
 
-KernelResult predict_choice(Code& code, const std::vector<std::string>& parameter_names,
-                            const KernelChoice& choice, const Machine& machine,
+KernelResult predict_choice(Code& code, const KernelChoice& choice, const Machine& machine,
                             const PredictionOptions& options) {
-    BoundLaunch bound =
-        bind_arguments(code, {.typed = choice.arguments, .known_names = parameter_names});
+    BoundLaunch bound = bind_arguments(code, choice.arguments);
     bound.launch.grid = as_array(choice.grid);
     bound.launch.block = as_array(choice.block);
     bound.launch.dynamic_shared_bytes = choice.shared_bytes;

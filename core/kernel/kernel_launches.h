@@ -45,8 +45,7 @@ Dimensions required_block(const Code& code);
 // Throws UsageError where the machine refuses the launch.
 void require_possible(const Code& code, const KernelChoice& choice, const Machine& machine);
 // Throws UsageError where arguments do not fit.
-KernelResult predict_choice(Code& code, const std::vector<std::string>& parameter_names,
-                            const KernelChoice& choice, const Machine& machine,
+KernelResult predict_choice(Code& code, const KernelChoice& choice, const Machine& machine,
                             const PredictionOptions& options);
 
 // The name of the line that costs most of the launch's time. Empty: none has a cost.

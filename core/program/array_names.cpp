@@ -50,20 +50,23 @@ std::string without_comments(const std::string& cuda) {
     return plain;
 }
 
-std::string last_name_in(std::string_view declaration) {
+SourceParameter parameter_in(std::string_view declaration) {
     const auto is_part = [](char c) {
         return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
     };
-    declaration = declaration.substr(0, declaration.find('['));
+    SourceParameter one;
+    if (declaration.find_first_of("*[") != declaration.npos) one.type = "*";
+    declaration = declaration.substr(0, declaration.find_first_of("[="));
     while (!declaration.empty() && !is_part(declaration.back())) declaration.remove_suffix(1);
     std::size_t begin = declaration.size();
     while (begin > 0 && is_part(declaration[begin - 1])) --begin;
-    return std::string(declaration.substr(begin));
+    one.name = declaration.substr(begin);
+    return one;
 }
 
-// From the opening parenthesis to the one that closes it.
-std::vector<std::string> names_of_list(std::string_view text) {
-    std::vector<std::string> names;
+// From behind the opening parenthesis to the one that closes it.
+std::vector<SourceParameter> parameters_of_list(std::string_view text) {
+    std::vector<SourceParameter> all;
     int depth = 0;
     std::size_t begin = 0;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -71,14 +74,23 @@ std::vector<std::string> names_of_list(std::string_view text) {
         if (c == '(' || c == '<') ++depth;
         if (c == '>') --depth;
         if ((c == ',' || c == ')') && depth == 0) {
-            names.push_back(last_name_in(text.substr(begin, i - begin)));
+            all.push_back(parameter_in(text.substr(begin, i - begin)));
             begin = i + 1;
-            if (c == ')') return names;
+            if (c == ')') return all;
         } else if (c == ')') {
             --depth;
         }
     }
     return {};
+}
+
+// As many, and where the symbol keeps types, the same of them are pointers.
+bool fit(const std::vector<SourceParameter>& parameters, const std::vector<std::string>& types) {
+    return types.empty() ||
+           std::ranges::equal(parameters, types,
+                              [](const SourceParameter& one, const std::string& type) {
+                                  return (one.type == "*") == (type.find('*') != type.npos);
+                              });
 }
 
 }  // namespace
@@ -171,23 +183,25 @@ void ArrayNames::set(std::string_view result, const Pointer& pointer) {
         pointers_.erase(known);
 }
 
-std::vector<std::string> parameter_names(const std::string& cuda, const std::string& kernel) {
-    const std::string plain = without_comments(cuda);
-    for (std::size_t at = plain.find(kernel + "("); at != plain.npos;
-         at = plain.find(kernel + "(", at + 1)) {
-        const bool is_whole = at == 0 || !is_name_character(plain[at - 1]);
+std::vector<SourceParameter> parameters_in_text(const std::string& cuda,
+                                                const std::string& symbol) {
+    const std::string plain = without_comments(cuda), name = kernel_name(symbol);
+    const std::vector<std::string> types = parameter_types(symbol);
+    for (std::size_t at = plain.find(name); at != plain.npos; at = plain.find(name, at + 1)) {
+        const std::size_t behind = plain.find_first_not_of(" \t\r\n", at + name.size());
         const std::size_t global = plain.rfind("__global__", at);
-        if (!is_whole || global == plain.npos ||
+        if (behind == plain.npos || plain[behind] != '(' || global == plain.npos ||
+            (at > 0 && is_name_character(plain[at - 1])) ||
             plain.substr(global, at - global).find_first_of(";{}") != plain.npos)
             continue;
-        if (auto names = names_of_list(std::string_view(plain).substr(at + kernel.size() + 1));
-            !names.empty())
-            return names;
+        if (auto all = parameters_of_list(std::string_view(plain).substr(behind + 1));
+            !all.empty() && fit(all, types))
+            return all;
     }
     return {};
 }
 
-std::string array_in_source(const std::string& array, const std::vector<std::string>& names) {
+std::string array_in_source(const std::string& array, const std::vector<SourceParameter>& names) {
     if (const std::size_t other = array.find(either); other != array.npos)
         return fmt::format("{}{}{}", array_in_source(array.substr(0, other), names), either,
                            array_in_source(array.substr(other + either.size()), names));
@@ -197,8 +211,14 @@ std::string array_in_source(const std::string& array, const std::vector<std::str
     const std::size_t end = std::min(array.find('+', digits), array.size());
     if (digits == end || array.find_first_not_of("0123456789", digits) < end) return array;
     const std::uint64_t position = number_of_word(std::string_view(array).substr(digits));
-    if (position >= names.size() || names[position].empty()) return array;
-    return array.substr(0, at) + names[position] + array.substr(end);
+    if (position >= names.size() || names[position].name.empty()) return array;
+    const SourceParameter& one = names[position];
+    const std::string offset = array.substr(end);
+    const auto member = std::ranges::find(
+        one.members, number_of_word(offset.empty() ? "0" : std::string_view(offset).substr(1)),
+        &SourceMember::offset);
+    return array.substr(0, at) + one.name +
+           (member == one.members.end() ? offset : '.' + member->name);
 }
 
 }  // namespace coalprof

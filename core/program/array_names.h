@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/program/debug_names.h"
+
 namespace coalprof {
 
 // Follows pointers through the statements of one function, in text order. The sum of two parameters
@@ -41,10 +43,12 @@ class ArrayNames {
     std::map<std::string, Pointer, std::less<>> pointers_;  // by register
 };
 
-// The source's names of a __global__ function's parameters; empty: the source has no such function.
-std::vector<std::string> parameter_names(const std::string& cuda, const std::string& kernel);
+// The parameters of a __global__ function as its text has them, for PTX without debug information.
+// Of functions with one name it is the one whose pointers are those of the symbol. Empty: there is
+// none.
+std::vector<SourceParameter> parameters_in_text(const std::string& cuda, const std::string& symbol);
 
 // "arg1" by the names of the source: "x"; unchanged where it has no name.
-std::string array_in_source(const std::string& array, const std::vector<std::string>& names);
+std::string array_in_source(const std::string& array, const std::vector<SourceParameter>& names);
 
 }  // namespace coalprof

@@ -94,6 +94,9 @@ class Decoder {
         frame.arrays = ArrayNames(std::move(names));
         inline_function(frame);
         place_dynamic_shared();
+        std::vector<SourceParameter> sources;
+        for (const PtxParameter& one : kernel.parameters) sources.push_back(one.source);
+        for (PtxSite& site : code_.sites) site.array = array_in_source(site.array, sources);
         add_members();
         emit({.opcode = Opcode::exit});
         for (const std::size_t at : frame.returns)
@@ -126,6 +129,9 @@ class Decoder {
             at += one.size_bytes;
         }
         code_.parameters = kernel.parameters;
+        const std::vector<std::string> types = parameter_types(kernel.name);
+        for (std::size_t i = 0; types.size() == code_.parameters.size() && i < types.size(); ++i)
+            code_.parameters[i].source.type = types[i];
         code_.parameter_bytes = at;
     }
     void add_members() {
@@ -149,11 +155,17 @@ class Decoder {
                 code_.parameters.push_back(
                     {.name = fmt::format("{}+{}", i, load->first - begin),
                      .type = fmt::format("{}{}", load->second.kind, load->second.bits),
-                     .size_bytes = load->second.bytes()});
+                     .size_bytes = load->second.bytes(),
+                     .source = source_of_member(code_.parameters[i].source, load->first - begin)});
                 code_.parameter_offsets.push_back(static_cast<std::uint32_t>(load->first));
                 code_.structures.push_back(i);
             }
         }
+    }
+    static SourceParameter source_of_member(const SourceParameter& of, std::uint64_t offset) {
+        const auto member = std::ranges::find(of.members, offset, &SourceMember::offset);
+        if (member == of.members.end()) return {};
+        return {.name = fmt::format("{}.{}", of.name, member->name), .type = member->type};
     }
     const PtxBody& body_of(const PtxFunction& function) {
         const auto known = bodies_.find(&function);

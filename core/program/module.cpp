@@ -41,6 +41,10 @@ class ModuleReader {
         for (skip(); !at_end(); skip()) {
             const std::string_view word = peek_word();
             if (word == ".version") has_version = true;
+            if (word == ".address_size" && text_.substr(at_, 16).ends_with("32"))
+                fail(
+                    "it is PTX of 32-bit addresses, which no GPU of today runs: compile it with "
+                    "-m64");
             if (word == ".version" || word == ".address_size") {
                 skip_line();
             } else if (word == ".target") {
@@ -48,6 +52,7 @@ class ModuleReader {
             } else if (word == ".file") {
                 skip_line();
             } else if (word == ".section") {
+                has_debug_ = true;
                 skip_to('{');
                 skip_braces();
             } else if (word == ".pragma" || word == ".alias") {
@@ -70,13 +75,14 @@ class ModuleReader {
         }
         for (std::size_t i = 0; i < module_.variables.size(); ++i)
             module_.variable_numbers.try_emplace(module_.variables[i].name, i);
+        if (has_debug_) take_source_names(module_, text_);
         return std::move(module_);
     }
 
-    PtxBody read_body(const PtxFunction& function, const std::set<std::uint32_t>& toolkit) {
+    PtxBody read_body(const PtxFunction& function, const PtxModule& module) {
         at_ = function.body_at;
-        module_.files_of_toolkit = toolkit;
-        body_.scopes.emplace_back();
+        module_.files_of_toolkit = module.files_of_toolkit;
+        body_.scopes.push_back({.registers = module.registers});
         std::vector<std::uint32_t> open{0};
         while (!open.empty()) {
             skip();
@@ -125,6 +131,16 @@ class ModuleReader {
         std::size_t end = at_;
         while (end < text_.size() && is_word(text_[end]) && text_[end] != ':') ++end;
         return text_.substr(at_, end - at_);
+    }
+    // ".param" of ".param.u64".
+    std::string_view peek_directive() {
+        const std::string_view word = peek_word();
+        return word.starts_with('.') ? word.substr(0, word.find('.', 1)) : word;
+    }
+    std::string_view take_directive() {
+        const std::string_view word = peek_directive();
+        at_ += word.size();
+        return word;
     }
     std::string_view take_word() {
         const std::string_view word = peek_word();
@@ -190,12 +206,15 @@ class ModuleReader {
     void read_declaration() {
         bool is_entry = false;
         while (true) {
-            const std::string_view word = peek_word();
+            const std::string_view word = peek_directive();
             if (word == ".extern" || word == ".visible" || word == ".weak" || word == ".common") {
                 take_word();
             } else if (word == ".entry" || word == ".func") {
                 is_entry = take_word() == ".entry";
                 read_function(is_entry);
+                return;
+            } else if (word == ".reg") {
+                read_registers(module_.registers);
                 return;
             } else if (const auto state = state_of(word)) {
                 read_variable(*state, module_.variables);
@@ -214,8 +233,8 @@ class ModuleReader {
         expect('(');
         while (!take(')')) {
             PtxParameter parameter;
-            while (peek_word().starts_with('.')) {
-                const std::string_view word = take_word();
+            while (peek_directive().starts_with('.')) {
+                const std::string_view word = take_directive();
                 if (word == ".align") {
                     take_number();
                 } else if (word == ".ptr") {
@@ -250,6 +269,7 @@ class ModuleReader {
         skip();
         while (!at_end() && text_[at_] != '{' && text_[at_] != ';') {
             const std::string_view word = peek_word();
+            if (begins_declaration(word)) break;  // nvopencc leaves out the ';'
             const char first = text_[at_];
             if (first != '.' && first != ',' && !is_digit(first))
                 fail(fmt::format("'{}' is not expected behind the name of a function",
@@ -261,15 +281,20 @@ class ModuleReader {
             if (word == ".reqntid") function.required_block = take_extents();
             skip();
         }
-        if (!take(';')) {
-            expect('{');
+        if (take('{')) {
             function.has_body = true;
             function.body_at = at_;
             skip_body(function);
+        } else {
+            take(';');
         }
         module_.functions.push_back(std::move(function));
     }
 
+    static bool begins_declaration(std::string_view word) {
+        return word == ".visible" || word == ".extern" || word == ".weak" || word == ".entry" ||
+               word == ".func" || word == ".reg" || word == ".file" || state_of(word);
+    }
     // "128, 1, 1"; those that are not there are 1. Larger ones than a block can have are cut.
     using Extents = std::array<std::uint32_t, 3>;
     Extents take_extents() {
@@ -299,11 +324,11 @@ class ModuleReader {
     }
 
     void read_statement(std::uint32_t scope) {
+        if (peek_directive() == ".reg") return read_registers(body_.scopes[scope].registers);
         const std::string_view word = peek_word();
         if (word == ".loc") return read_location();
-        if (word == ".reg") return read_registers(body_.scopes[scope]);
         if (word == ".pragma" || word == ".callprototype") return skip_to(';');
-        if (const auto state = state_of(word))
+        if (const auto state = state_of(peek_directive()))
             return read_variable(*state, body_.scopes[scope].variables);
         const std::size_t behind = skip_blanks(text_, at_ + word.size());
         const bool is_label = !word.empty() && behind < text_.size() && text_[behind] == ':' &&
@@ -358,8 +383,8 @@ class ModuleReader {
         at_ = end;
     }
 
-    void read_registers(PtxScope& scope) {
-        take_word();
+    void read_registers(std::vector<PtxRegister>& registers) {
+        take_directive();
         const std::string_view type = take_word();
         const auto bytes = bytes_of_type(type.substr(1));
         if (!bytes) fail(fmt::format("'{}' is not a type", shown_word(type)));
@@ -370,7 +395,7 @@ class ModuleReader {
                     static_cast<std::uint32_t>(std::min(take_number(), most_register_count));
                 expect('>');
             }
-            scope.registers.push_back(std::move(one));
+            registers.push_back(std::move(one));
         } while (take(','));
         expect(';');
     }
@@ -392,12 +417,12 @@ class ModuleReader {
     }
 
     void read_variable(PtxState state, std::vector<PtxVariable>& variables) {
-        take_word();
+        take_directive();
         PtxVariable variable;
         variable.state = state;
         std::uint32_t width = 0, elements = 1;
         while (peek_word().starts_with('.')) {
-            const std::string_view word = take_word();
+            const std::string_view word = take_directive();
             if (word == ".align")
                 variable.align_bytes = static_cast<std::uint32_t>(take_number());
             else if (word == ".attribute")
@@ -467,6 +492,7 @@ class ModuleReader {
     const std::string& source_;
     std::size_t at_ = 0;
     PtxModule module_;
+    bool has_debug_ = false;
     PtxPlace source_line_;
     PtxPlace inlined_at_;
     PtxBody body_;
@@ -508,12 +534,22 @@ std::optional<std::uint32_t> bytes_of_type(std::string_view type) {
     return bits / 8;
 }
 
+void take_source_names(PtxModule& module, std::string_view debug) {
+    auto known = parameters_in_debug(debug);
+    for (PtxFunction& function : module.functions) {
+        const auto found = known.find(function.name);
+        if (found == known.end() || found->second.size() != function.parameters.size()) continue;
+        for (std::size_t i = 0; i < function.parameters.size(); ++i)
+            function.parameters[i].source = found->second[i];
+    }
+}
+
 PtxModule read_module(std::string_view text, const std::string& source) {
     return ModuleReader(text, source).read();
 }
 
 PtxBody read_body(const PtxModule& module, const PtxFunction& function) {
-    return ModuleReader(module.text, module.source).read_body(function, module.files_of_toolkit);
+    return ModuleReader(module.text, module.source).read_body(function, module);
 }
 
 }  // namespace coalprof

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/program/debug_names.h"
 #include "core/program/site.h"
 
 namespace coalprof {
@@ -30,7 +31,8 @@ struct PtxParameter {
     std::string name;  // "_Z4copyPKf_param_0"
     std::string type;  // "u64"; "b8" for structures
     std::uint32_t size_bytes = 0;
-    bool is_pointer = false;  // it says so itself
+    bool is_pointer = false;      // it says so itself
+    SourceParameter source = {};  // names and types as far as they are known
 };
 
 // A source line by the number of its file, to save memory: programs have millions of statements.
@@ -92,6 +94,7 @@ struct PtxModule {
     std::string source;  // for errors
     std::vector<PtxFunction> functions;
     std::vector<PtxVariable> variables;  // of the module
+    std::vector<PtxRegister> registers;  // declared for all functions
     std::uint32_t architecture = 0;      // of ".target sm_90": 90
     std::map<std::uint32_t, std::string> files;
     std::set<std::uint32_t> files_of_toolkit;
@@ -103,7 +106,11 @@ struct PtxModule {
     std::vector<const PtxFunction*> kernels() const;
 };
 
-// Throws UsageError, naming `source` and the line of PTX, for incomplete text or other text than
+// Gives functions the names that `debug`, of the same source, has for their parameters.
+void take_source_names(PtxModule& module, std::string_view debug);
+
+// Parameters have names and types of the source where the text has debug information. Throws
+// UsageError, naming `source` and the line of PTX, for incomplete text or other text than
 // PTX.
 PtxModule read_module(std::string_view text, const std::string& source);
 // Throws UsageError, likewise.

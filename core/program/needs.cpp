@@ -234,7 +234,7 @@ class Needs {
         code_.widest_bytes.assign(code_.parameters.size(), 0);
         for (const PtxInstruction& one : code_.instructions) {
             if (!is_access(one) || !reaches_global(one)) continue;
-            const Origins from = origins_of(one.inputs.front());
+            const Origins from = pointers_in(origins_of(one.inputs.front()));
             reached |= from;
             const auto bytes = one.is_copy ? one.width_bytes : one.type.bytes();
             if (std::has_single_bit(from) && from < of_variables)
@@ -257,6 +257,19 @@ class Needs {
             for (std::size_t i = 0; i < code_.parameters.size(); ++i)
                 if ((of & bit_of(i)) != 0) code_.is_needed[i] = true;
         }
+    }
+
+    // Where the source has a pointer among them, numbers are offsets: a[y * pitch].
+    Origins pointers_in(Origins from) const {
+        Origins pointers = 0, numbers = 0;
+        for (std::size_t i = 0; i < std::min(code_.parameters.size(), most_origins); ++i) {
+            const std::string& type = code_.parameters[i].source.type;
+            if (type.find_first_of("*&") != type.npos)
+                pointers |= bit_of(i);
+            else if (!type.empty())
+                numbers |= bit_of(i);
+        }
+        return (from & pointers) != 0 ? from & ~(numbers & ~pointers) : from;
     }
 
     static void widen(std::uint32_t& widest, std::uint32_t bytes) {

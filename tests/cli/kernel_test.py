@@ -997,6 +997,70 @@ class Compiled(Case):
         self.run_ok("kernel", "--list", "-I", self.options[1], "-", stdin="__global__ void k() {}", cwd=self.folder)
         self.assertNotIn("INJECTED", os.listdir(self.folder))
 
+    def listed(self, text, *options):
+        """The lines of --list for a file k.cu of this text."""
+        self.write("k.cu", text)
+        return self.run_ok("kernel", "k.cu", "--list", "-q", *options, cwd=self.folder).out_text.splitlines()
+
+    def test_has_the_names_of_its_parameters_from_the_compiler(self):
+        self.assertEqual(sorted(self.listed(
+            "struct In { int w, h; };\nstruct P { float a; In in; int t[3]; };\n#define ARGS float* x, int n\n"
+            "template <class T, int N> __global__ void fill (T* data, int count) { data[threadIdx.x * N] = count; }\n"
+            "template __global__ void fill<float, 256>(float*, int);\n"
+            "__global__ void update(float* x, float* sum, int n) { x[n] = sum[n]; }\n"
+            "__global__ void update (float* x, int n, float s) { x[n] = s; }\n"
+            "__global__ void by_macro(ARGS) { x[n] = 1; }\n"
+            'extern "C" __global__ void c(P par, const char* text, float* y) { y[par.in.h] = text[par.t[1]]; }\n')), [
+                "by_macro: x (float*), n (int)",
+                "c: par (P: par.in.h int, par.t[1] int), text (char const*), y (float*)",
+                "fill<float, 256>: data (float*), count (int)",
+                "update: x (float*), n (int), s (float)", "update: x (float*), sum (float*), n (int)"])
+
+    def test_is_found_by_a_template_s_arguments_as_people_write_them(self):
+        self.write("k.cu", "template <class T, unsigned N> __global__ void fill(T* x) { x[threadIdx.x * N] = 1; }\n"
+                           "template __global__ void fill<float, 256>(float*);\n"
+                           "template __global__ void fill<int, 256>(int*);\n")
+        for name in ("fill<float, 256>", "fill<float,256u>", "fill<float, (unsigned int)256>"):
+            self.run_ok("kernel", "k.cu", name, "--grid", "1", "--block", "32", cwd=self.folder)
+
+    # 16 blocks of 64 bytes: a pitch of 512 keeps them in sectors of their own.
+    def test_takes_numbers_of_64_bits_as_offsets_beside_pointers(self):
+        self.write("k.cu", 'extern "C" __global__ void k(const char* a, long long pitch, char* b, size_t n) {\n'
+                           "  b[n - 1 - threadIdx.x] = a[blockIdx.x * pitch + threadIdx.x]; }\n")
+        ran = self.run_ok("kernel", "k.cu", "--grid", "16", "--block", "64", "--arg", "pitch=512", "--arg", "n=4096", "--arg",
+                          "a=u8[8192]", "--json", cwd=self.folder)
+        self.assertEqual(ran.json["points"][0]["predicted"]["load_sectors"], 32)
+
+    # The host's part asks for what is not here: headers, functions that CUDA 13 dropped, statements in statements.
+    def test_needs_no_host_code_to_compile(self):
+        self.write("kernels.h", "__global__ void k (float* x, int n) { if (threadIdx.x < n) x[threadIdx.x] = 1; }\n")
+        text = ("#include <boost/options.hpp>\n#include \"kernels.h\"\nnamespace po = boost::options;\n"
+                "static void usage(const glm::vec3& v) { print(v.x); }\n"
+                "int main(int argc, char** argv) {\n  po::description desc(\"x\");\n  if (desc.has(\"}\")) { return 1; }\n"
+                "  k<<<1, 32>>>(nullptr, 32);\n  cudaThreadSynchronize();\n}\n")
+        self.assertEqual(self.listed(text), ["k: x (float*), n (int)"])
+        document = self.run_ok("kernel", "k.cu", "--grid", "1", "--block", "32", "--arg", "n=32", "--json",
+                               cwd=self.folder).json
+        self.assertIn("W-HEADERS", codes_of(document))
+
+    def test_says_what_to_give_where_the_device_s_part_does_not_compile(self):
+        for text, hint in (("#include <no/where.h>\n__global__ void k(float* x) { x[where(1)] = 1; }\n", "-I FOLDER"),
+                           ("__global__ void k(float* x) { x[threadIdx.x * STRIDE] = 1; }\n", "-D STRIDE="),
+                           ("template <class T> __global__ void k(T* x) { x[threadIdx.x] = 1; }\n", "template __global__")):
+            self.write("k.cu", text)
+            ran = self.check(harness.run("kernel", "k.cu", "--list", cwd=self.folder), harness.USAGE)
+            self.assertIn(hint, ran.err_text)
+
+    def test_takes_device_lambdas_and_constexpr_functions(self):
+        self.assertEqual(len(self.listed(
+            "template <class F> __global__ void app(F f) { f(threadIdx.x); }\nconstexpr int two() { return 2; }\n"
+            "void go(float* x) { app<<<1, 32>>>([=] __device__ (int i) { x[i * two()] = 1; }); }\n")), 1)
+
+    def test_passes_no_warnings_on_where_it_compiles(self):
+        self.write("k.cu", "__global__ void k(float* x) { int unused = 1; x[threadIdx.x] = 1; }\n")
+        ran = self.run_ok("kernel", "k.cu", "--list", "-q", cwd=self.folder)
+        self.assertEqual(ran.err_text, "")
+
     def test_that_does_not_compile_says_where_by_its_own_names(self):
         self.write(f"{self.NAME}/own.h", "int x = ;\n")
         ran = self.check(harness.run("kernel", self.file, *self.options, cwd=self.folder), harness.USAGE)
@@ -1038,7 +1102,7 @@ class Compiled(Case):
         # Neither names nor the block are given; H100 and H200 are 9.0, A100 is 8.0.
         self.run_ok("kernel", self.file, "--best", "--grid", "1", "--machine", "h100,h200,a100", cwd=self.folder, env=env)
         with open(f"{self.folder}/runs", encoding="ascii") as file:
-            self.assertEqual(len(file.readlines()), 2)
+            self.assertEqual(len(file.readlines()), 4)  # once more for the names of parameters
 
 
 @unittest.skipUnless(shutil.which("nvcc"), "there is no nvcc")

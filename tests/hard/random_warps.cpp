@@ -94,7 +94,7 @@ void run(char** words) {
     const PtxFunction* kernel = module.find(words[1]);
     if (!kernel) throw UsageError("no such kernel");
     Code code = make_code(module, *kernel);
-    BoundLaunch bound = bind_arguments(code, {.typed = {"5=4000"}, .known_names = {}});
+    BoundLaunch bound = bind_arguments(code, {"5=4000"});
     LaunchMemory memory;
     for (LaunchArray array : bound.memory.arrays()) {
         array.contents = array.base == first_array ? std::make_shared<Contents>() : nullptr;

@@ -52,13 +52,26 @@ TEST(ArrayNames, are_those_of_the_source_where_it_is_known) {
     const std::string source =
         "// mm(int a)\ntemplate <int N> __global__ void mm(const float* A,\n"
         "    Pair<float, int> pair, float B[]) {}\n";
-    const auto names = parameter_names(source, "mm");
+    const auto names = parameters_in_text(source, "mm");
     EXPECT_EQ(array_in_source("arg0", names), "A");
     EXPECT_EQ(array_in_source("*arg1+8", names), "*pair+8");
     EXPECT_EQ(array_in_source("arg2", names), "B");
     EXPECT_EQ(array_in_source("arg3", names), "arg3");
     EXPECT_EQ(array_in_source("tile", names), "tile");
     EXPECT_EQ(array_in_source("arg0 or arg2", names), "A or B");
+}
+
+// A blank before the bracket, and two functions of one name.
+TEST(ArrayNames, of_a_text_are_those_of_the_function_with_the_symbol_s_pointers) {
+    const std::string source =
+        "__global__ void update (float* x, float* sum, int n);\n"
+        "__global__ void update(float* x, int n, float s[4]) {}\n";
+    const auto name = [&](const char* symbol) {
+        return array_in_source("arg1", parameters_in_text(source, symbol));
+    };
+    EXPECT_EQ(name("_Z6updatePfS_i"), "sum");
+    EXPECT_EQ(name("_Z6updatePfiS_"), "n");
+    EXPECT_EQ(name("_Z6updatePfii"), "arg1");
 }
 
 }  // namespace

@@ -186,7 +186,7 @@ TEST(Execution, of_dynamic_shared_memory_leaves_what_the_kernel_declares) {
         load_at_rd9);
     text.insert(text.find(".visible"), ".extern .shared .align 16 .b8 more[];\n");
     Code code = code_of(text);
-    BoundLaunch bound = bind_arguments(code, {.typed = {}, .known_names = {}});
+    BoundLaunch bound = bind_arguments(code, {});
     bound.launch.block = {32, 1, 1};
     bound.launch.dynamic_shared_bytes = 128;
     const Executed result = executed(code, bound.launch, bound.memory);

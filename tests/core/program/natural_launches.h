@@ -96,7 +96,7 @@ inline BoundLaunch bind(Code& code, const NaturalLaunch& launch) {
             continue;
         else
             numbers.push_back(one);
-    BoundLaunch bound = bind_arguments(code, {.typed = numbers, .known_names = {}});
+    BoundLaunch bound = bind_arguments(code, numbers);
     if (numbers.size() != launch.arguments.size()) {  // csr_scalar
         LaunchMemory memory;
         for (LaunchArray array : bound.memory.arrays()) {

@@ -36,8 +36,7 @@ double kernel_seconds(Op op, std::uint64_t stride, std::uint64_t bytes) {
     Code code = code_of(ptx_of(body_of(op), 2));
     const std::uint64_t elements = bytes / 4;
     BoundLaunch bound = bind_arguments(
-        code, {.typed = {fmt::format("0=u32[{}]", elements * stride), fmt::format("1={}", stride)},
-               .known_names = {}});
+        code, {fmt::format("0=u32[{}]", elements * stride), fmt::format("1={}", stride)});
     bound.launch.grid = {static_cast<std::uint32_t>(elements / 256), 1, 1};
     bound.launch.block = {256, 1, 1};
     const KernelResult result =

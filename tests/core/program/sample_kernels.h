@@ -71,7 +71,7 @@ inline Executed run(const std::string& ptx, std::array<std::uint32_t, 3> grid,
                     std::array<std::uint32_t, 3> block,
                     const std::vector<std::string>& arguments = {}) {
     Code code = code_of(ptx);
-    BoundLaunch bound = bind_arguments(code, {.typed = arguments, .known_names = {}});
+    BoundLaunch bound = bind_arguments(code, arguments);
     bound.launch.grid = grid;
     bound.launch.block = block;
     return executed(code, bound.launch, bound.memory);

@@ -20,8 +20,7 @@ const std::string uneven =
 KernelResult predicted(std::uint64_t steps_before_sampling, std::size_t threads,
                        std::uint32_t block = 32) {
     Code code = code_of(ptx_of(uneven, 2));
-    BoundLaunch bound =
-        bind_arguments(code, {.typed = {"0=f32[8192]", "1=u32[4096]=random"}, .known_names = {}});
+    BoundLaunch bound = bind_arguments(code, {"0=f32[8192]", "1=u32[4096]=random"});
     bound.launch.grid = {4096, 1, 1};
     bound.launch.block = {block, 1, 1};
     return predict_kernel(

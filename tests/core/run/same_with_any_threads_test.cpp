@@ -104,7 +104,7 @@ TEST(Results, that_are_refused_are_refused_for_the_same_with_any_threads) {
     const auto refused = [&](unsigned threads) -> std::string {
         const DelayedThreads delayed(threads);
         Code code = code_of(text);
-        BoundLaunch bound = bind_arguments(code, {.typed = {"0=u32[64]=iota"}, .known_names = {}});
+        BoundLaunch bound = bind_arguments(code, {"0=u32[64]=iota"});
         bound.launch.grid = {64, 1, 1};
         bound.launch.block = {32, 1, 1};
         try {
