@@ -103,15 +103,30 @@ std::string declared_as(const LaunchMemory& memory, const std::string& name) {
                        found == memory.arrays().end() ? "" : found->declared);
 }
 
-std::string text_of_contents(const std::vector<std::string>& missing, const LaunchMemory& memory) {
+// ". Not executed: k.cu:9 st.global.f32 out", what the table therefore lacks.
+std::string text_of_idle(const Code& code, const std::vector<Line>& lines) {
+    NameList names(3);
+    std::set<Key> idle;
+    for (const PtxSite& site : code.sites)
+        if (std::ranges::none_of(
+                lines, [&](const Line& one) { return key_of(one.summary.site) == key_of(site); }) &&
+            idle.insert(key_of(site)).second)
+            names.add(printable(fmt::format("{}{}{} {}", place_text(site.source),
+                                            site.source.file.empty() ? "" : " ", site.instruction,
+                                            site.array)));
+    return idle.empty() ? std::string() : ". Not executed: " + names.text();
+}
+
+std::string text_of_contents(const std::vector<std::string>& missing, const LaunchMemory& memory,
+                             const std::string& idle) {
     if (missing.empty()) return {};
     const auto text = [](const std::string& name) {
         return (std::ranges::all_of(name, is_digit) ? "parameter " : "") + printable(name);
     };
     return fmt::format(
         "addresses or branches depend on the contents of {}, which were not given: zeros were "
-        "assumed. To give them: {}=iota, =random or =@file.npy",
-        joined(missing, text), declared_as(memory, missing.front()));
+        "assumed. To give them: {}=iota, =random or =@file.npy{}",
+        joined(missing, text), declared_as(memory, missing.front()), idle);
 }
 
 // Lines whose counts and costs would otherwise seem too few.
@@ -233,7 +248,8 @@ KernelResult points_of_kernel(const Code& code, const KernelLaunch& launch,
         warn(result, "W-CONTENTS",
              "addresses or branches depend on what a tensor map brings to shared memory, which is "
              "not known here: what was there before was taken. coalprof run counts on a GPU");
-    warn(result, "W-CONTENTS", text_of_contents(memory.names_of(notes.decisive), memory));
+    warn(result, "W-CONTENTS",
+         text_of_contents(memory.names_of(notes.decisive), memory, text_of_idle(code, lines)));
     return result;
 }
 

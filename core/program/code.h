@@ -145,11 +145,12 @@ struct Code {
     bool needs_stored_values = false;
 };
 
-// Throws UsageError for an unknown statement that matters, naming it and its line.
+// Statements that are not known here may be in it: executing one whose result an address or a
+// branch depends on is refused. Throws UsageError for a statement that PTX does not have, naming it
+// and its line.
 Code make_code(const PtxModule& module, const PtxFunction& kernel);
 
-// Sets is_needed of instructions and parameters, and the memory that they need. Throws UsageError
-// where an instruction that is needed is not known. May be repeated.
+// Sets is_needed of instructions and parameters, and the memory that they need. May be repeated.
 void mark_needs(Code& code);
 
 // Sets `combining`. After mark_needs().

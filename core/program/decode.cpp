@@ -479,11 +479,12 @@ class Decoder {
             instruction.opcode != Opcode::unknown && !fault.empty())
             refuse(statement, fault);
         if (instruction.opcode == Opcode::nothing || instruction.opcode == Opcode::exit ||
-            instruction.opcode == Opcode::trap || instruction.opcode == Opcode::barrier ||
-            instruction.opcode == Opcode::warp_barrier) {
+            instruction.opcode == Opcode::trap || instruction.opcode == Opcode::warp_barrier) {
             emit(std::move(instruction));
             return;
         }
+        if (instruction.opcode == Opcode::barrier)
+            return decode_barrier(frame, statement, std::move(instruction), operands);
         std::size_t results = words.results(operands.size());
         for (std::size_t i = 0; i < operands.size(); ++i) {
             std::string_view text = operands[i];
@@ -531,7 +532,78 @@ class Decoder {
         if (instruction.opcode != Opcode::unknown &&
             (instruction.inputs.size() < words.least_inputs() || instruction.results.empty()))
             refuse(statement, "it has too few operands");
+        if (instruction.opcode != Opcode::unknown && (words.takes_carry() || words.has("cc")))
+            return emit_with_carry(instruction, words.takes_carry(), words.has("cc"));
         emit(std::move(instruction));
+    }
+    // "barrier.red.popc.u32 %r1, 0, %p1": what the block's threads have.
+    void decode_barrier(Frame& frame, const PtxStatement& statement, PtxInstruction instruction,
+                        const std::vector<std::string_view>& operands) {
+        if (instruction.variant != 0) {
+            if (operands.size() < 3) refuse(statement, "it has too few operands");
+            instruction.results = operand_list(frame, statement, operands.front());
+            const bool is_inverted = operands.back().starts_with('!');
+            const Slot vote = operand(frame, statement, operands.back().substr(is_inverted));
+            instruction.inputs = {is_inverted ? inverted(vote) : vote};
+        }
+        emit(std::move(instruction));
+    }
+    // One of several that compute the same as `like`, under its guard.
+    Slot make(const PtxInstruction& like, Opcode opcode, PtxType type, std::vector<Slot> inputs) {
+        const auto result = static_cast<Slot>(code_.slots.size());
+        const bool is_comparison = opcode == Opcode::compare;
+        code_.slots.push_back({SlotKind::reg, is_comparison ? std::uint8_t{1} : type.bits, 0});
+        emit({.opcode = opcode,
+              .type = is_comparison ? PtxType{'p', 1} : type,
+              .from = type,
+              .relation = PtxRelation::lt,
+              .is_negated = like.is_negated,
+              .guard = like.guard,
+              .results = {result},
+              .inputs = std::move(inputs),
+              .statement = like.statement});
+        return result;
+    }
+    // Sums, differences and products of several words: the carry is a register, 0 or 1.
+    void emit_with_carry(const PtxInstruction& one, bool takes, bool sets) {
+        if (carry_ == no_slot) {
+            carry_ = static_cast<Slot>(code_.slots.size());
+            code_.slots.push_back({SlotKind::reg, 64, 0});
+        }
+        const PtxType type{'u', one.type.bits};
+        Slot left = one.inputs[0], right = one.inputs[1];
+        if (one.opcode == Opcode::mad || one.opcode == Opcode::mad_high) {
+            const bool is_high = one.opcode == Opcode::mad_high;
+            left = make(one, is_high ? Opcode::multiply_high : Opcode::multiply, one.type,
+                        {left, right});
+            right = one.inputs[2];
+        }
+        const bool is_difference = one.opcode == Opcode::sub;
+        const Opcode opcode = is_difference ? Opcode::sub : Opcode::add;
+        const auto carry_of = [&](Slot from, Slot other, Slot result) {
+            const Slot overflows = make(
+                one, Opcode::compare, type,
+                is_difference ? std::vector<Slot>{from, other} : std::vector<Slot>{result, from});
+            return make(one, Opcode::select, {'u', 64}, {constant(1), constant(0), overflows});
+        };
+        Slot result = make(one, opcode, type, {left, right});
+        Slot carry = sets ? carry_of(left, right, result) : no_slot;
+        if (takes) {
+            const Slot before = result;
+            result = make(one, opcode, type, {before, carry_});
+            if (sets)
+                carry =
+                    make(one, Opcode::bit_or, {'u', 64}, {carry, carry_of(before, carry_, result)});
+        }
+        PtxInstruction move = one;
+        move.opcode = Opcode::move;
+        move.inputs = {result};
+        emit(move);
+        if (!sets) return;
+        move.type = {'u', 64};
+        move.results = {carry_};
+        move.inputs = {carry};
+        emit(std::move(move));
     }
     // The opposite of a predicate, computed before the instruction that reads it.
     Slot inverted(Slot slot) {
@@ -877,6 +949,7 @@ class Decoder {
     std::map<const PtxFunction*, PtxBody> bodies_;
     std::map<std::string, std::uint64_t, std::less<>> variables_;  // of the module, by name
     std::uint64_t variables_end_ = variable_window;
+    Slot carry_ = no_slot;
     std::vector<Slot> dynamic_shared_;  // constants that hold addresses in it
     std::map<std::uint64_t, Slot> constants_;
     std::map<SlotKind, Slot> specials_;

@@ -66,6 +66,7 @@ class Executor::Body {
         attempt_ = {};
         sink.begin(box);
         block_memory_.begin_block();
+        votes_.clear();
         for (WarpState& warp : warps_) warp.begin_block(steps_, box);
         for (bool is_running = true; is_running;) {
             is_running = false;
@@ -74,6 +75,7 @@ class Executor::Body {
                 run_to_barrier(warp);
                 is_running = true;
             }
+            count_votes();
             for (WarpState& warp : warps_) warp.leave_barrier();
         }
         budget_.spend(attempt_.steps % steps_at_once);
@@ -124,6 +126,7 @@ class Executor::Body {
             case Opcode::branch_table: return branch_by_table(warp, step, lanes);
             case Opcode::exit: warp.active &= ~lanes; break;
             case Opcode::barrier:
+                if (lanes != 0 && step.results > 0) vote(warp, step, lanes);
                 if (lanes != 0) warp.wait_at_barrier();
                 break;
             case Opcode::warp_barrier: break;
@@ -140,6 +143,42 @@ class Executor::Body {
                 if (lanes != 0) compute_step(warp, step, lanes);
         }
         ++warp.at;
+    }
+    // Whether all or some of the block's threads, and how many, have what a barrier asks for.
+    void vote(WarpState& warp, const PtxStep& step, std::uint32_t lanes) {
+        const LaneValue& value = warp.registers[step.input[0]];
+        const auto ayes = static_cast<std::uint32_t>(value.at[0]) & lanes;
+        votes_.push_back({&warp, &step, lanes, ayes, value.unsaid});
+    }
+    void count_votes() {
+        int all = 0, ayes = 0;
+        result_ = {};
+        for (const Vote& one : votes_) {
+            all += std::popcount(one.lanes);
+            ayes += std::popcount(one.ayes);
+            result_.unsaid |= one.unsaid;
+        }
+        for (const Vote& one : votes_) {
+            const char asks = one.step->variant;
+            const bool holds = asks == 'a' ? ayes == all : ayes > 0;
+            result_.at.fill(asks == 'c' ? static_cast<std::uint64_t>(ayes)
+                                        : std::uint64_t{holds ? all_lanes : 0u});
+            write(*one.warp, one.step->result[0], result_, one.lanes);
+        }
+        votes_.clear();
+    }
+    // Also of instructions that an address or a branch only seems to depend on: those are not
+    // reached.
+    [[noreturn]] void refuse_unknown(const PtxStep& step) const {
+        const CodeStatement& statement =
+            code_.statements[code_.instructions[step.instruction].statement];
+        throw UsageError(fmt::format(
+            "{}'{}' of {} is not known here, and an address or a branch depends on its result. "
+            "Measure the kernel with coalprof run --lines",
+            statement.source.file.empty()
+                ? std::string()
+                : fmt::format("{}:{}: ", statement.source.file, statement.source.line),
+            statement.text, kernel_name(code_.kernel)));
     }
     void branch_by_table(WarpState& warp, const PtxStep& step, std::uint32_t lanes) {
         const LaneValue& index = read(warp, step.input[0], lanes);
@@ -190,6 +229,7 @@ class Executor::Body {
     }
 
     void compute_step(WarpState& warp, const PtxStep& step, std::uint32_t lanes) {
+        if (step.opcode == Opcode::unknown) refuse_unknown(step);
         Inputs inputs{};
         UnsaidArrays unsaid = step.guard == no_slot ? 0 : warp.registers[step.guard].unsaid;
         for (std::size_t i = 0; i < step.inputs; ++i) {
@@ -328,6 +368,7 @@ class Executor::Body {
         });
     }
     void load(WarpState& warp, const PtxStep& step, const CheckedAccess& access) {
+        if (code_.instructions[step.instruction].is_opaque) refuse_unknown(step);
         if (dimensions_of(access.growth) != 0 && !block_memory_.is_constant(access))
             need_same(access.growth);
         const std::uint32_t lanes =
@@ -482,6 +523,13 @@ class Executor::Body {
     ExecutionNotes attempt_;
     LaneValue result_;
     Exchanged exchanged_;
+    struct Vote {
+        WarpState* warp;
+        const PtxStep* step;
+        std::uint32_t lanes, ayes;
+        UnsaidArrays unsaid;
+    };
+    std::vector<Vote> votes_;  // at the block's barrier
 };
 
 Executor::Executor(const StepCode& steps, const KernelLaunch& launch, LaunchMemory& memory,

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -7,8 +5,6 @@
 
 #include "core/program/code.h"
 #include "core/program/statement.h"
-#include "core/text/error.h"
-#include "core/text/symbol.h"
 
 namespace coalprof {
 namespace {
@@ -183,9 +179,9 @@ class Needs {
 
     void take(PtxInstruction& one) {
         if (one.is_needed) return;
-        if (one.opcode == Opcode::unknown || one.is_opaque) refuse(one);
         one.is_needed = true;
         need(one.guard);
+        if (one.opcode == Opcode::unknown || one.is_opaque) return;
         for (const Slot slot : one.inputs) need(slot);
         if (one.opcode == Opcode::atomic) {
             code_.needs_stored_values = needs_global_ = true;
@@ -274,17 +270,6 @@ class Needs {
 
     static void widen(std::uint32_t& widest, std::uint32_t bytes) {
         widest = std::max(widest, bytes);
-    }
-
-    [[noreturn]] void refuse(const PtxInstruction& one) const {
-        const CodeStatement& statement = code_.statements[one.statement];
-        throw UsageError(fmt::format(
-            "{}'{}' of {} is not known here, and an address or a branch depends on its result. "
-            "Measure the kernel with coalprof run --lines",
-            statement.source.file.empty()
-                ? std::string()
-                : fmt::format("{}:{}: ", statement.source.file, statement.source.line),
-            statement.text, kernel_name(code_.kernel)));
     }
 
     Code& code_;

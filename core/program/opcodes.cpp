@@ -34,6 +34,9 @@ constexpr std::array rows{
     Row{"mul", Opcode::multiply, 2, of_words},
     Row{"mad", Opcode::mad, 3, of_words},
     Row{"fma", Opcode::mad, 3, of_words},
+    Row{"addc", Opcode::add, 2, of_32 | of_64},
+    Row{"subc", Opcode::sub, 2, of_32 | of_64},
+    Row{"madc", Opcode::mad, 3, of_32 | of_64},
     Row{"mul24", Opcode::mul24, 2, of_32},
     Row{"mad24", Opcode::mad24, 3, of_32},
     Row{"sad", Opcode::sad, 3, of_words},
@@ -98,8 +101,8 @@ constexpr std::array rows{
 
 // Instructions, and the words that PTX has in them beside types and those with "::".
 constexpr std::pair<std::string_view, std::string_view> words_of_bases[] = {
-    {"add sub", "rn rz rm rp ftz sat cc"},
-    {"mul mad fma", "hi lo wide sat rn rz rm rp ftz cc relu oob"},
+    {"add sub addc subc", "rn rz rm rp ftz sat cc"},
+    {"mul mad fma madc", "hi lo wide sat rn rz rm rp ftz cc relu oob"},
     {"mul24 mad24 dp2a", "hi lo sat"},
     {"div rcp sqrt rsqrt sin cos lg2 ex2 tanh", "approx full rn rz rm rp ftz"},
     {"abs neg slct", "ftz"},
@@ -376,7 +379,7 @@ void OpcodeWords::describe(PtxInstruction& instruction) const {
         case Opcode::bfind: instruction.variant = has("shiftamt") ? 's' : 0; break;
         case Opcode::reduce_warp: instruction.variant = atomic_variant(*this); break;
         case Opcode::barrier:
-            if (has("red")) instruction.opcode = Opcode::unknown;
+            if (has("red")) instruction.variant = has("popc") ? 'c' : has("and") ? 'a' : 'o';
             if (has("arrive")) instruction.opcode = Opcode::nothing;
             if (has("warp")) instruction.opcode = Opcode::warp_barrier;
             break;
@@ -387,14 +390,13 @@ void OpcodeWords::describe(PtxInstruction& instruction) const {
     instruction.gathers = instruction.opcode == Opcode::warp_barrier ||
                           (has("sync") && instruction.opcode != Opcode::barrier);
     const bool has_mode = instruction.opcode == Opcode::prmt && parts_.size() > 2;
-    const bool has_carry = has("cc") || base() == "addc" || base() == "subc" || base() == "madc";
     const bool is_packed = instruction.type.kind == 'h' && instruction.opcode != Opcode::move &&
                            instruction.opcode != Opcode::convert;
     const bool can_saturate = instruction.type.is_real() || instruction.opcode == Opcode::add ||
                               instruction.opcode == Opcode::sub ||
                               instruction.opcode == Opcode::convert;
     const bool is_wide = instruction.type.bits > 64 || instruction.from.bits > 64;
-    if (has_carry || is_packed || has_mode || is_wide || (has("sat") && !can_saturate))
+    if (is_packed || has_mode || is_wide || (has("sat") && !can_saturate))
         instruction.opcode = Opcode::unknown;
 }
 
@@ -505,6 +507,10 @@ std::string_view MemoryWords::fault() const {
     if (width_bytes > (may_be_global && opcode != Opcode::atomic ? widest_global : widest))
         return "PTX has no such wide access";
     return {};
+}
+
+bool OpcodeWords::takes_carry() const {
+    return base() == "addc" || base() == "subc" || base() == "madc";
 }
 
 std::size_t OpcodeWords::least_inputs() const {

@@ -48,6 +48,7 @@ class OpcodeWords {
     // The number of results among `operands`.
     std::size_t results(std::size_t operands) const;
     std::size_t least_inputs() const;
+    bool takes_carry() const;
 
  private:
     std::vector<PtxType> types() const;

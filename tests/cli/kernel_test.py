@@ -1051,6 +1051,23 @@ class Compiled(Case):
             ran = self.check(harness.run("kernel", "k.cu", "--list", cwd=self.folder), harness.USAGE)
             self.assertIn(hint, ran.err_text)
 
+    # Zeros are no candidates: the store of the filter is missing from the table.
+    def test_says_what_is_not_executed_without_an_array_s_contents(self):
+        self.write("k.cu", "__global__ void k(const int* d, int* o) {\n  if (d[threadIdx.x] > 5)\n    o[threadIdx.x] = 1;\n}\n")
+        for contents, lines in (("", 1), ("=iota", 2)):
+            document = self.run_ok("kernel", "k.cu", "--grid", "1", "--block", "32", "--arg", f"d=i32[32]{contents}", "--json",
+                                   cwd=self.folder).json
+            self.assertEqual(len(document["points"]) - 1, lines)
+            texts = [one["text"] for one in document["warnings"] if one["code"] == "W-CONTENTS"]
+            self.assertEqual(["k.cu:3 st.global" in text for text in texts], [True][:2 - lines])
+
+    # CUDA's sine of a double has a slow way for large numbers, of words with carries.
+    def test_executes_the_sine_of_a_double(self):
+        self.write("k.cu", "__global__ void k(const double* x, float* o) { o[threadIdx.x] = sin(x[threadIdx.x]); }\n")
+        points = self.run_ok("kernel", "k.cu", "--grid", "1", "--block", "32", "--json", cwd=self.folder).json["points"]
+        counted = {one["parameters"]["array"]: one["predicted"] for one in points}
+        self.assertEqual((counted["x"]["load_sectors"], counted["o"]["store_sectors"]), (8, 4))
+
     def test_takes_device_lambdas_and_constexpr_functions(self):
         self.assertEqual(len(self.listed(
             "template <class F> __global__ void app(F f) { f(threadIdx.x); }\nconstexpr int two() { return 2; }\n"

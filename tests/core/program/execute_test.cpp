@@ -635,12 +635,62 @@ TEST(Kernels, that_cannot_be_executed_are_refused_with_a_sentence) {
     EXPECT_THAT(refused(needs, {"7=8"}), HasSubstr("2 parameters"));
     EXPECT_THAT(refused(needs, {"1=x"}), HasSubstr("no number"));
     EXPECT_THAT(refused(needs, {"1=8", "1=9"}), HasSubstr("twice"));
-    // What decides an address comes from a texture.
+    // What decides an address comes from a texture. Where no lane comes to it, nothing does.
+    const std::string texture =
+        thread +
+        "setp.gt.u32 %p1, %r1, LIMIT;\nmov.u64 %rd9, %rd8;\n@!%p1 bra HERE;\n"
+        "tex.1d.v4.u32.s32 {%r2,%r3,%r4,%r5}, [p0, {%r1}];\ncvt.u64.u32 %rd9, %r2;\n"
+        "HERE:\n" +
+        load_at_rd9;
+    const auto with_limit = [&](const char* limit) {
+        return ptx_of(std::string(texture).replace(texture.find("LIMIT"), 5, limit));
+    };
+    EXPECT_THAT(refused(with_limit("30")), HasSubstr("is not known here"));
+    EXPECT_EQ(run(with_limit("99"), {1, 1, 1}, {32, 1, 1})[0].lanes, 32u);
     EXPECT_THAT(
         refused(ptx_of(
             thread + "tex.1d.v4.u32.s32 {%r2,%r3,%r4,%r5}, [p0, {%r1}];\ncvt.u64.u32 %rd9, %r2;\n" +
             load_at_rd9)),
         HasSubstr("is not known here"));
+}
+
+// The carry of one word decides how far apart lanes load, 128 bytes for each step of the next word.
+TEST(Execution, carries_from_word_to_word) {
+    const auto sectors = [](const std::string& words) {
+        return sectors_at(words + "\nmul.wide.u32 %rd9, %r9, 128;");
+    };
+    // Of 2^32 - 1 + tid all but lane 0 carry; of 0 - tid all but lane 0 borrow.
+    EXPECT_EQ(sectors("add.cc.u32 %r8, 0xFFFFFFFF, %r1; addc.u32 %r9, 0, 0;"), 2u);
+    EXPECT_EQ(sectors("sub.cc.u32 %r8, 0, %r1; subc.u32 %r9, 7, 0;"), 2u);
+    // (tid + 1) * 2^31 without the sum's own carry is tid * 2^31: odd lanes carry, so the upper
+    // word is tid / 2 rounded up, 0 to 16.
+    EXPECT_EQ(sectors("mad.lo.cc.u32 %r8, %r1, 0x80000000, 0x80000000; "
+                      "madc.hi.u32 %r9, %r1, 0x80000000, 0;"),
+              17u);
+    // A carry that comes in goes out where all bits are set: 2^32 - 1 + 0 + carry.
+    EXPECT_EQ(sectors("add.cc.u32 %r8, 0xFFFFFFFF, %r1; addc.cc.u32 %r7, 0xFFFFFFFF, 0; "
+                      "addc.u32 %r9, 0, 0;"),
+              2u);
+    // The upper word of tid * 2^63 is tid / 2.
+    EXPECT_EQ(sectors("cvt.u64.u32 %rd5, %r1; mul.hi.u64 %rd6, %rd5, 0x8000000000000000; "
+                      "cvt.u32.u64 %r9, %rd6;"),
+              16u);
+}
+
+// 40 of 256 threads have it: all threads count 40, some have it, not all.
+TEST(Execution, of_barriers_that_ask_threads_answer_all_of_them) {
+    const std::string ask = thread + "setp.lt.u32 %p1, %r1, 40;\n";
+    const auto sectors = [&](const std::string& text) {
+        return run(ptx_of(ask + text + "\n" + load_at_rd9), {1, 1, 1}, {256, 1, 1})[0]
+            .global.sectors;
+    };
+    EXPECT_EQ(sectors("bar.red.popc.u32 %r2, 0, %p1; sub.u32 %r3, %r2, 36; "
+                      "mul.wide.u32 %rd9, %r3, %r1;"),
+              32u);  // 4 bytes apart
+    const std::string quit = "mov.u64 %rd9, 0; @!%p2 exit;";
+    EXPECT_EQ(sectors("barrier.cta.red.or.pred %p2, 0, %p1; " + quit), 8u);
+    EXPECT_EQ(sectors("bar.red.and.pred %p2, 0, %p1; " + quit), 0u);
+    EXPECT_EQ(sectors("bar.red.and.pred %p2, 0, 256, !%p1; " + quit), 0u);
 }
 
 }  // namespace
