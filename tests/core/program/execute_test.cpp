@@ -638,7 +638,7 @@ TEST(Kernels, that_cannot_be_executed_are_refused_with_a_sentence) {
     // What decides an address comes from a texture. Where no lane comes to it, nothing does.
     const std::string texture =
         thread +
-        "setp.gt.u32 %p1, %r1, LIMIT;\nmov.u64 %rd9, %rd8;\n@!%p1 bra HERE;\n"
+        "setp.gt.u32 %p1, %r1, LIMIT;\nshl.b64 %rd9, %rd8, 2;\n@!%p1 bra HERE;\n"
         "tex.1d.v4.u32.s32 {%r2,%r3,%r4,%r5}, [p0, {%r1}];\ncvt.u64.u32 %rd9, %r2;\n"
         "HERE:\n" +
         load_at_rd9;
