@@ -412,7 +412,7 @@ void add_explain_command(CLI::App& app, Invocation& invocation) {
         "Of a kernel: the array to draw, where its line has several: B. Of a "
         "formula: a" +
         array->get_description().substr(1));
-    array->type_name("NAME[=WHAT]");
+    array->type_name("NAME");
     command->kernel.add_to(*sub);
     command->sweep.add_shape_to(*sub, nullptr, OptionValues::one);
     sub->get_option("--size")->description(

@@ -281,9 +281,8 @@ class KernelRun {
         const std::string costliest = costliest_line(result);
         for (LineFinding& one : result.findings) {
             const auto line = std::ranges::find(result.points, one.point, &Point::name);
-            const bool is_drawn = !one.like.empty() && command_.kernel.file != "-";
-            one.like = is_drawn && line != result.points.end() ? words_to_draw(choice, *line)
-                                                               : std::string();
+            const bool is_drawn = command_.kernel.file != "-" && line != result.points.end();
+            one.like = is_drawn ? words_to_draw(choice, *line) : std::string();
         }
         const ComputeCapability own = machine.rules->cc;
         if (std::cmp_greater(kernel.architecture, std::max(75, own.major * 10 + own.minor)))

@@ -267,8 +267,10 @@ KernelFile::Kernel KernelFile::kernel(const std::string& name) const {
             fmt::format("{}: it holds several kernels{}: {}", shown(options_.file),
                         name.empty() ? "" : fmt::format(" that '{}' names", shown(name)),
                         list_of_names(several)),
-            fmt::format("name one, or compare them by time: coalprof kernel {}{} --grid ...",
-                        shown(options_.file), names_to_compare(several)));
+            fmt::format(
+                "name one behind the file: {0} {1}; to compare their times: coalprof kernel "
+                "{0}{2} --grid ...",
+                shown(options_.file), printable(several.front()), names_to_compare(several)));
     Kernel all{code_of(*module, *kernel), module->architecture};
     merge_shared_accesses(all.code);
     return all;

@@ -272,10 +272,6 @@ TableStyle LookOptions::style() const {
             .find_warp = find_point_warp};
 }
 
-bool OutputOptions::names_standard_output() const {
-    return json || jsonl || csv || !format.empty() || sends_files_to_standard_output();
-}
-
 bool OutputOptions::sends_files_to_standard_output() const {
     return std::ranges::any_of(files, [](const auto& file) { return is_standard_output(file); });
 }

@@ -66,7 +66,8 @@ fs::path find_below(const fs::path& folder, const fs::path& file) {
 
 SourceText find_source(const std::vector<std::string>& folders, const std::string& file) {
     if (file.size() >= PATH_MAX) return {{}, "Its name is too long."};
-    if (folders.empty()) return {{}, "Give --source FOLDER, the folder of the program's source."};
+    if (folders.empty())
+        return {{}, "Source is read only below --source FOLDER: give that of the program."};
     for (const std::string& folder : folders)
         if (const fs::path path = find_below(folder, file); !path.empty()) return read_source(path);
     return {{},

@@ -128,8 +128,11 @@ class Drawing {
         if (access.findings.empty()) put_reason(access.reasons.why, access.reasons.mend);
         for (const LineFinding& one : access.findings) {
             put_reason(one.text, one.fix);
-            if (const std::string saving = saving_text(one, style_.ascii); !saving.empty())
+            if (std::string saving = saving_text(one, style_.ascii); !saving.empty()) {
+                if (const std::string others = others_of(one); !others.empty())
+                    saving += fmt::format(" This counts the same fix of {}.", others);
                 put_labelled("saves", saving);
+            }
         }
         if (access.launch && access.launch->is_known())
             put_labelled("launch", launch_note(*access.launch, purpose_of(access)));

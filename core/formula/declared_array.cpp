@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <utility>
 
 #include "core/access/npy.h"
@@ -31,8 +32,13 @@ class DeclarationReader {
         ArrayText text =
             read_array_text(std::string_view(typed_).substr(equals + 1), option_, examples);
         if (!text.type.empty()) array_.type = element_type_of_array(text.type);
-        if (!text.type.empty() && !array_.type)
-            fail(fmt::format("'{}' is no type of numbers", shown(text.type)));
+        if (!text.type.empty() && !array_.type) {
+            const bool is_file = text.type.ends_with(".npy") || std::filesystem::exists(text.type);
+            throw UsageError(
+                fmt::format("{}: '{}' is no type of numbers", option_, shown(text.type)),
+                is_file ? fmt::format("did you mean --array {}=@{}?", array_.name, shown(text.type))
+                        : examples);
+        }
         if (!text.file.empty()) read_file(text);
         array_.extents = std::move(text.extents);
         if (text.rule == ArrayRule::none) return std::move(array_);

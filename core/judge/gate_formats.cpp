@@ -166,8 +166,9 @@ std::string heading_of(Kind kind) {
 
 std::vector<std::string> remarks_of(const GateReport& report) {
     std::vector<std::string> remarks;
-    for (const std::vector<std::string>* list : {&report.losses, &report.notes})
-        for (const std::string& remark : *list) remarks.push_back(printable(remark));
+    for (const std::string& loss : report.losses)
+        remarks.push_back("incomplete: " + printable(loss));
+    for (const std::string& note : report.notes) remarks.push_back("note: " + printable(note));
     return remarks;
 }
 
@@ -341,7 +342,7 @@ std::string gate_text(const GateReport& report) {
     const std::vector<std::string> remarks = remarks_of(report);
     if (!remarks.empty()) text += '\n';
     for (const std::string& remark : remarks)
-        text += folded_text("note: " + remark, {.columns = shown_columns, .hanging = 2});
+        text += folded_text(remark, {.columns = shown_columns, .hanging = 2});
     return without_commands(text);
 }
 

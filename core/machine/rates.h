@@ -12,8 +12,6 @@
 
 namespace coalprof {
 
-// Slices of L2; a hash distributes lines among them. Their number is not published for GH100.
-inline constexpr double l2_slices = 96;
 // The number of slices that neighbouring lines lie in: 1, 2, 4 and 8 for 1, 4, 16 and 32 of them.
 // From the rate at which L2 of a GH100 takes stores to them (tests/data/h100/gathered.jsonl.gz).
 constexpr double slices_of(double lines) {

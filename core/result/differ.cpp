@@ -53,10 +53,6 @@ std::optional<Amount> measured_amount(const Point& point, Counter counter) {
     return amount;
 }
 
-Amount amount_of(const Timing& timing) {
-    return {timing.low_seconds, timing.median_seconds, timing.high_seconds};
-}
-
 Differ differ(const Amount& a, const Amount& b, double tolerance) {
     const auto& [smaller, larger] = a.middle < b.middle ? std::tie(a, b) : std::tie(b, a);
     const double least = std::min(std::abs(a.middle), std::abs(b.middle));

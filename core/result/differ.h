@@ -25,7 +25,6 @@ struct Amount {
 // None where there is no finite number.
 std::optional<Amount> predicted_amount(const Point& point, Counter counter);
 std::optional<Amount> measured_amount(const Point& point, Counter counter);
-Amount amount_of(const Timing& timing);
 
 enum class Differ : std::uint8_t {
     no,       // by no more than the tolerance, a share of the smaller one

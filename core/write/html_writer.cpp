@@ -156,7 +156,10 @@ class HtmlWriter : public ResultSink {
                   {"fix", finding.fix},
                   {"like", shell_words(finding.like)}};
         if (!finding.warp.empty()) tree["warp"] = finding.warp;
-        if (!finding.others.empty()) tree["others"] = finding.others;
+        if (!finding.others.empty()) {
+            tree["others"] = finding.others;
+            tree["also"] = others_of(finding);
+        }
         if (finding.saves_seconds) tree["saves_seconds"] = *finding.saves_seconds;
         if (finding.saves_interval_seconds)
             tree["saves_interval_seconds"] = *finding.saves_interval_seconds;

@@ -166,11 +166,13 @@ class ColumnMaker {
         return descriptions;
     }
 
-    // That of a kernel above its lines is said with its time.
+    // That of a kernel above its lines is said with its time, and where there is no time it limits
+    // nothing that a reader sees.
     bool has_limits() const {
-        return !is_of_lines_ && std::ranges::any_of(points_, [](const Point& point) {
-            return point.estimates && !point.estimates->limits.empty();
-        });
+        return !is_of_lines_ && !is_shared_alone_ &&
+               std::ranges::any_of(points_, [](const Point& point) {
+                   return point.estimates && !point.estimates->limits.empty();
+               });
     }
     // The common limit of several points.
     std::optional<Limit> common_limit() const {
@@ -431,12 +433,13 @@ void give_columns(std::vector<Candidate>& candidates, const ColumnMaker& make, s
 
 // "~4.1 to 4.3 us": the range of estimates that differ by less than their doubt.
 std::string range_text(const TableItem& item, const std::vector<Point>& points,
-                       const TableStyle& style) {
+                       const TableStyle& style, bool& are_near) {
     const auto number = [&](const Point& point) { return number_in(item.predicted(point)); };
     const auto [low, high] = std::ranges::minmax_element(points, {}, number);
     std::string from = number_with_unit(item, item.predicted(*low), true, style);
     const std::string to = number_with_unit(item, item.predicted(*high), true, style);
     if (from == to) return from;
+    are_near = true;
     if (const std::size_t blank = from.find(' ');
         blank != from.npos && to.ends_with(std::string_view(from).substr(blank)))
         from.erase(blank);
@@ -460,7 +463,7 @@ void add_facts_of(const PlacedItem& placed, TableLayout& layout, const std::vect
     if (says_both)
         add("measured ", number(true));
     else if (is_above && facts.is_doubtful)
-        add("", range_text(facts.item, points, style));
+        add("", range_text(facts.item, points, style, layout.are_facts_near));
     else if (is_above)
         add("", number(is_finite_number(facts.measurement)));
 }

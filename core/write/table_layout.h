@@ -81,6 +81,7 @@ struct TableLayout {
     bool has_measurements = false;
     std::optional<Limit> limit;  // of the time of every point
     std::vector<GroupedText> facts;
+    bool are_facts_near = false;  // some of them are ranges
 };
 
 // At least one point.

@@ -142,7 +142,9 @@ class RowFolder {
             const auto value = whole_number(points_[known->first], columns_[0].parameter);
             if (known->first == rows[i].first || !value) continue;
             for (std::size_t k = 1; k < rows[i].cells.size(); ++k) rows[i].cells[k] = {};
-            rows[i].cells[1].text = fmt::format("as {}", *value);
+            std::string text = fmt::format("same as {}", *value);
+            if (text.size() > columns_[1].width) text.erase(0, std::string_view("same ").size());
+            rows[i].cells[1].text = std::move(text);
         }
     }
 
@@ -305,9 +307,12 @@ std::string parameters_of(const Point& point, const TableStyle& style) {
 }  // namespace
 
 Table table_of_page(const TableLayout& layout, const std::vector<Point>& points,
-                    const std::string& facts_begin, const TableStyle& style, bool crosses) {
+                    std::string_view rows, const TableStyle& style, bool crosses) {
     Table table;
-    if (!layout.facts.empty()) table.facts = facts_begin + list_by_group(layout.facts);
+    if (!layout.facts.empty())
+        table.facts =
+            fmt::format("{} for {}: {}", layout.are_facts_near ? "Nearly the same" : "Same", rows,
+                        list_by_group(layout.facts));
     const std::optional<CrossTable> cross =
         crosses ? cross_table_of(layout, points, style.width) : std::nullopt;
     if (cross) table.above.push_back(cross->numbers);

@@ -14,10 +14,10 @@
 
 namespace coalprof {
 
-// `facts_begin` opens the facts that all rows share: "Same for all rows: ". `crosses`: two
+// `rows`: whose facts those above are, "all rows"; empty: they are not said. `crosses`: two
 // parameters with one number a point become a table of one by the other.
 Table table_of_page(const TableLayout& layout, const std::vector<Point>& points,
-                    const std::string& facts_begin, const TableStyle& style, bool crosses);
+                    std::string_view rows, const TableStyle& style, bool crosses);
 
 // A single point: one row a counter, prediction and measurement side by side.
 Table table_of_point(const TableLayout& layout, const Point& point, const TableStyle& style);

@@ -70,6 +70,11 @@ std::string with_group(const TableRow& row) {
     return row.group.empty() ? name : std::string(row.group) + ": " + name;
 }
 
+bool is_numbered(std::string_view text) {
+    const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+    return digits > 0 && text.substr(digits).starts_with(". ");
+}
+
 class MarkdownTables : public TableRenderer {
  public:
     void put(TextBuffer& out, const Table& table) override {
@@ -85,8 +90,8 @@ class MarkdownTables : public TableRenderer {
         for (const TableNote& note : table.notes)
             if (note.rank == TableNote::Rank::verdict)
                 out.put("**", markdown_text(note.text), "**\n\n");
-            else
-                out.put("- ", markdown_text(note.text), "\n");
+            else  // "1. ..." has its mark
+                out.put(is_numbered(note.text) ? "" : "- ", markdown_text(note.text), "\n");
     }
 
  private:

@@ -18,22 +18,6 @@
 namespace coalprof {
 namespace {
 
-// "k.cu:12 ld.global.f32 A, also ld.global.f32 B, k.cu:13 and 2 more"
-std::string places_of(const LineFinding& finding) {
-    const auto place_of = [](const std::string& point) { return point.substr(0, point.find(' ')); };
-    std::vector<std::string> seen;
-    NameList others(3);
-    for (const std::string& other : finding.others) {
-        const std::string place = place_of(other);
-        const bool is_here = place == place_of(finding.point) && other.size() > place.size();
-        std::string name = is_here ? other.substr(place.size() + 1) : place;
-        if (std::ranges::find(seen, name) != seen.end()) continue;
-        others.add(name);
-        seen.push_back(std::move(name));
-    }
-    return finding.point + (finding.others.empty() ? "" : ", also " + others.text());
-}
-
 constexpr std::size_t most_named = 6;   // counters named for one reason
 constexpr std::size_t most_notes = 20;  // of each sort
 constexpr std::size_t most_findings = 5;
@@ -82,6 +66,21 @@ std::string finding_command(const LineFinding& finding) {
     return finding.like.empty() ? std::string() : "coalprof explain " + shell_words(finding.like);
 }
 
+std::string others_of(const LineFinding& finding) {
+    const auto place_of = [](const std::string& point) { return point.substr(0, point.find(' ')); };
+    std::vector<std::string> seen;
+    NameList others(3);
+    for (const std::string& other : finding.others) {
+        const std::string place = place_of(other);
+        const bool is_here = place == place_of(finding.point) && other.size() > place.size();
+        std::string name = is_here ? other.substr(place.size() + 1) : place;
+        if (std::ranges::find(seen, name) != seen.end()) continue;
+        others.add(name);
+        seen.push_back(std::move(name));
+    }
+    return finding.others.empty() ? std::string() : others.text();
+}
+
 std::string saving_text(const LineFinding& finding, bool is_ascii) {
     if (finding.saves_seconds.value_or(0) <= 0) return {};
     const NumberStyle style = estimate_style(
@@ -102,8 +101,9 @@ std::string saving_text(const LineFinding& finding, bool is_ascii) {
 
 std::string finding_text(const LineFinding& finding, bool is_ascii) {
     const std::string saving = saving_text(finding, is_ascii);
-    return fmt::format("{}: {} Fix: {}{}{}", places_of(finding), finding.text, finding.fix,
-                       saving.empty() ? "" : " Saves ", saving);
+    const std::string others = others_of(finding);
+    return fmt::format("{}{}{}: {} Fix: {}{}{}", finding.point, others.empty() ? "" : ", also ",
+                       others, finding.text, finding.fix, saving.empty() ? "" : " Saves ", saving);
 }
 
 std::vector<std::string> verdict_lines(const std::vector<Verdict>& verdicts) {

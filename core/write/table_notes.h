@@ -15,6 +15,8 @@ namespace coalprof {
 
 // "app.cu:19 st.global.f32: Neighbouring lanes are ... Fix: Lay ... Saves about 2.9 ms."
 std::string finding_text(const LineFinding& finding, bool is_ascii);
+// Where else the same is to be fixed: "ld.global.f32 B, k.cu:13 and 2 more"; empty: nowhere.
+std::string others_of(const LineFinding& finding);
 // "about 2.9 ms." of it; empty: nothing, or it is not known.
 std::string saving_text(const LineFinding& finding, bool is_ascii);
 // A command that shows the same in a small case: "coalprof explain stride --at 3"; empty: no

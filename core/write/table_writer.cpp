@@ -58,9 +58,8 @@ class TableWriter : public ResultSink {
     void put_page(bool is_only = false) {
         const TableLayout layout = layout_of(head_, page_, style_);
         const bool shows_one = head_.columns.size() == 1;
-        Table table = table_of_page(
-            layout, page_, is_only ? "Same for all rows: " : "Same for these rows: ", style_,
-            is_only && shows_one);
+        Table table = table_of_page(layout, page_, is_only ? "all rows" : "these rows", style_,
+                                    is_only && shows_one);
         if (table.facts == facts_) table.facts.clear();  // already above the last page
         if (!table.facts.empty()) facts_ = table.facts;
         put_failures();

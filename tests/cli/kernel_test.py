@@ -868,6 +868,18 @@ class OfOneBody(Case):
         drawn = self.check(harness.run(*explain, stdin=ptx), PARTIAL).out_text
         self.assertIn("element 64 of array p", " ".join(drawn.split()))
 
+    # Lanes from 16 on go where lanes 0 to 15 go, which no pattern does.
+    def test_each_finding_has_the_command_that_draws_it_and_what_else_needs_the_fix(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(f"{folder}/k.ptx", "w", encoding="utf-8") as file:
+                file.write(HEADER + ".visible .entry k(.param .u64 x) { .reg .b32 %r<3>; .reg .b64 %rd<2>;\n"
+                           "ld.param.u64 %rd1, [x]; mov.u32 %r1, %tid.x; and.b32 %r1, %r1, 15; mad.wide.u32 %rd1, %r1, 4096, %rd1;\n"
+                           "ld.global.u32 %r2, [%rd1]; add.u32 %r2, %r2, 1; st.global.u32 [%rd1], %r2; ret; }\n")
+            ran = self.run_ok("kernel", "k.ptx", "--grid", "4096", "--block", "256", "--json", cwd=folder)
+            for finding in ran.json["findings"]:
+                drawn = self.run_ok("explain", *shlex.split(finding["like"]), cwd=folder).out_text
+                self.assertEqual("same fix" in drawn, "other_points" in finding and finding["saves_seconds"] > 0)
+
     def test_a_drawing_has_all_findings_of_its_access(self):
         body = (".loc 1 7 1\nmul.wide.u32 %rd2, %r1, 128; add.s64 %rd3, %rd1, %rd2; mov.u32 %r4, 0; LOOP: st.global.u32 [%rd3], %r4;"
                 "add.u32 %r4, %r4, 1; setp.lt.u32 %p1, %r4, 8; @%p1 bra LOOP;")

@@ -65,6 +65,7 @@ class Meaning(Asked):
                 ("formula x[i] x[i*2] --array x=f32[100] --array y=f32[100]", "--array y"),
                 ("formula x[i] --array x=f32[10] --array x=f32[9]", "twice"),
                 ("formula x[c[i]] --array x=f32[10] --array c=f32[10]=iota", "integers"),
+                ("formula x[c[i]] --array c=perm.npy", "c=@perm.npy"),
                 ("permute --seed 5 --range 0", "--order shuffle"),
                 ("offset --backend model --device 1", "--device"),
                 ("offset --backend model --repeat 3", "--repeat")):
@@ -83,7 +84,8 @@ class Meaning(Asked):
                 ("explain offset --arg n=3", "--arg"),
                 ("explain offset --at stride=3", "--at offset=3"),
                 ("offset --range stride=3", "--range offset=3"),
-                (f"explain {NATURAL}", "explain kernel")):
+                (f"explain {NATURAL}", "explain kernel"),
+                (f"explain kernel {NATURAL} --grid 4", "name one")):
             self.ask(words, USAGE, fact)
         write_npy(self.at("perm.npy"), list(range(64)))
         self.ask("explain warps perm.npy --type f32", DONE, "load")
@@ -128,7 +130,7 @@ class Meaning(Asked):
             with open(self.at(name), "w", encoding="utf-8") as file:
                 file.write(text)
         for words, fact in (
-                ("kernel empty.cu --list", "empty"), ("kernel host.cu --list", "text"),
+                ("kernel empty.cu --list", "empty"), ("kernel host.cu --list", "no kernel"),
                 ("kernel result.json", "coalprof report result.json"),
                 ("kernel machine.json", "--machine ./machine.json"), ("kernel array.npy", "--arg x=@array.npy"),
                 ("kernel .", "a folder"), ("report .", "a folder"), ("offset --machine ./", "a folder"),

@@ -132,7 +132,7 @@ const programSource = (result, { results, counters, say, el, details, drawnLine 
       'Wasted sectors: those above the fewest possible. Wasted passes of shared memory: predicted bank conflicts.'));
   const list = result.findings.map(finding => {
     const i = indexOf.get(finding.point), says = finding.cause ? `: ${causeOf(finding)}.` : '.';
-    return el('li', {}, i !== undefined && result.sources ? el('a', { href: `#${place(i)}` }, finding.point) : finding.point,
+    return el('li', {}, i !== undefined && result.sources ? el('a', { href: `#${place(i)}` }, finding.point) : finding.point, finding.also ? `, also ${finding.also}` : '',
       i !== undefined && text('kernel', i) ? ` in ${text('kernel', i)}` : '', says, savingOf(finding), ...(result.sources ? [] : [` ${finding.text} Fix: ${finding.fix}`]));
   });
   return [...(list.length ? [el('h2', {}, 'What wastes most'), el('ol', { class: 'findings' }, ...list)] : []), ...sections];
