@@ -15,6 +15,7 @@
 #include "cli/progress.h"
 #include "cli/ptx_source.h"
 #include "cli/saved_result.h"
+#include "cli/source_launches.h"
 #include "cli/sweep_options.h"
 #include "core/access/warps_file.h"
 #include "core/kernel/arguments.h"
@@ -26,6 +27,7 @@
 #include "core/text/fold.h"
 #include "core/text/name_list.h"
 #include "core/text/number.h"
+#include "core/text/symbol.h"
 #include "core/write/output_file.h"
 
 namespace coalprof {
@@ -76,7 +78,62 @@ struct LaunchedKernel {
     std::string name;
     KernelAxes axes;
     std::vector<KernelChoice> choices;
+    std::vector<Warning> notes = {};  // of launches that the file's host code makes
 };
+// All kernels that were asked for, and why others have no launch.
+struct LaunchedKernels {
+    std::vector<LaunchedKernel> kernels;
+    std::vector<Warning> skipped = {};
+    bool are_of_source = false;
+};
+
+// So many kernels are a library, of which one is meant.
+constexpr std::size_t most_kernels_of_source = 64;
+
+LaunchedKernels launches_of_source(const KernelCommand& command, const KernelFile& file) {
+    LaunchedKernels all{.kernels = {}, .are_of_source = true};
+    std::vector<std::string> symbols;
+    for (const std::string& name :
+         command.names.empty() ? std::vector<std::string>{""} : command.names) {
+        const std::vector<std::string> found = file.names_found_by(name);
+        if (found.empty()) file.kernel(name);  // throws
+        symbols.insert(symbols.end(), found.begin(), found.end());
+    }
+    if (symbols.size() > most_kernels_of_source)
+        throw UsageError(
+            fmt::format("{}: it holds {} kernels", shown(command.kernel.file), symbols.size()),
+            "name some: coalprof kernel FILE NAME; --list lists them");
+    std::optional<UsageError> problem;
+    for (const std::string& symbol : symbols) {
+        try {
+            const KernelFile::Kernel kernel = file.kernel(symbol);
+            LaunchedKernel& one = all.kernels.emplace_back(LaunchedKernel{symbol, {}, {}});
+            for (SourceLaunch& launch :
+                 launches_of_kernel(kernel.code, file.host_launches(), command.kernel.arguments)) {
+                one.axes = {
+                    .grids = {{launch.choice.grid}},
+                    .blocks = {launch.choice.block},
+                    .arguments = {},
+                    .shared_bytes = command.kernel.shared != "0"
+                                        ? parse_size_bytes(command.kernel.shared, "--shared")
+                                        : launch.choice.shared_bytes};
+                for (const std::string& typed : launch.choice.arguments)
+                    one.axes.arguments.push_back(read_argument(typed));
+                for (KernelChoice& choice : choices_of(one.axes)) {
+                    std::ranges::copy(launch.choice.swept, std::back_inserter(choice.swept));
+                    one.choices.push_back(std::move(choice));
+                }
+                one.notes.push_back(std::move(launch.note));
+            }
+        } catch (const UsageError& error) {
+            if (!all.kernels.empty() && all.kernels.back().choices.empty()) all.kernels.pop_back();
+            all.skipped.push_back({"W-SKIPPED", short_kernel_name(symbol), error.what()});
+            if (!problem) problem = error;
+        }
+    }
+    if (all.kernels.empty() && problem) throw UsageError(*problem);
+    return all;
+}
 
 // The value of an option that is given once for all kernels, or once for each.
 std::string value_of(const std::vector<std::string>& values, std::size_t kernel,
@@ -98,8 +155,10 @@ std::vector<std::string> each_its_own(const std::vector<std::string>& values, st
     return kernels < 2 || values.size() != 1 ? values : list_items(values.front());
 }
 
-std::vector<LaunchedKernel> launched_kernels(const KernelCommand& command, KernelFiles& files,
-                                             const Machine& machine) {
+LaunchedKernels launched_kernels(const KernelCommand& command, KernelFiles& files,
+                                 const Machine& machine) {
+    if (command.grids.empty() && command.blocks.empty() && command.kernel.code.text.empty())
+        return launches_of_source(command, files.of(machine));
     std::vector<std::string> names = command.names;
     const bool means_all = names.empty() && !command.output.view.best.empty();
     const bool is_pattern = names.size() == 1 && names[0].find_first_of("*|") != std::string::npos;
@@ -120,7 +179,7 @@ std::vector<LaunchedKernel> launched_kernels(const KernelCommand& command, Kerne
         std::vector<KernelChoice> choices = choices_of(axes);
         kernels.push_back({names[i], std::move(axes), std::move(choices)});
     }
-    return kernels;
+    return {std::move(kernels)};
 }
 
 std::uint64_t launches_of(const std::vector<LaunchedKernel>& kernels) {
@@ -137,9 +196,10 @@ ResultHead head_of_kernel(const KernelCommand& command, const Invocation& invoca
     head.backend = "model";
     head.sweep = {.pattern = "kernel",
                   .file = command.kernel.file,
-                  .parameter = kernels.size() > 1 ? "kernel"
-                               : machines.size() > 1 && launches_of(kernels) == 1
-                                   ? "machine"
+                  .parameter = kernels.size() > 1                                 ? "kernel"
+                               : machines.size() > 1 && launches_of(kernels) == 1 ? "machine"
+                               : kernels.front().notes.size() > 1
+                                   ? "launch"
                                    : swept_key(kernels.front().axes)};
     head.columns = command.output.view.chosen_columns();
     return head;
@@ -178,8 +238,9 @@ class KernelRun {
     // `costliest`: gets the costliest line of each point.
     KernelRun(const KernelCommand& command, KernelFiles& files, ResultSink& sink,
               LimitsHeld& limits, LaunchProgress& progress, BestSink::Lines& costliest,
-              OutputFile* addresses)
+              OutputFile* addresses, bool skips)
         : command_(command),
+          skips_(skips),
           sink_(sink),
           limits_(limits),
           progress_(progress),
@@ -243,18 +304,33 @@ class KernelRun {
                                kernels, [&](const auto& other) { return takes(other, typed); });
                 });
                 if (says_machine) choice.swept.emplace_back("machine", machine.name);
-                predict(kernels[i], choice, machine);
+                predict_or_skip(kernels[i], choice, machine);
             }
+    }
+    void predict_or_skip(KernelFile::Kernel& kernel, const KernelChoice& choice,
+                         const Machine& machine) {
+        try {
+            predict(kernel, choice, machine);
+        } catch (const UsageError& error) {
+            if (!skips_ || is_one_) throw;
+            tail_.warnings.push_back(
+                {"W-SKIPPED", short_kernel_name(kernel.code.kernel), error.what()});
+            tail_.status = Status::partial;
+        }
     }
     static bool takes(const KernelFile::Kernel& kernel, const std::string& typed) {
         return takes_argument(kernel.code, typed);
     }
     // What `coalprof explain` takes to draw a line of this launch.
-    std::string words_to_draw(const KernelChoice& choice, const Point& line) const {
+    std::string words_to_draw(const std::string& name, const KernelChoice& choice,
+                              const Point& line) const {
         const KernelOptions& typed = command_.kernel;
         std::vector<std::string> words{"kernel", typed.file};
         if (!typed.code.text.empty()) words = {"kernel", "--code", typed.code.text};
-        words.insert(words.end(), command_.names.begin(), command_.names.end());
+        if (skips_)
+            words.push_back(name);
+        else
+            words.insert(words.end(), command_.names.begin(), command_.names.end());
         const auto add = [&](const char* option, const std::vector<std::string>& values) {
             for (const std::string& one : values) words.insert(words.end(), {option, one});
         };
@@ -282,7 +358,8 @@ class KernelRun {
         for (LineFinding& one : result.findings) {
             const auto line = std::ranges::find(result.points, one.point, &Point::name);
             const bool is_drawn = command_.kernel.file != "-" && line != result.points.end();
-            one.like = is_drawn ? words_to_draw(choice, *line) : std::string();
+            one.like = is_drawn ? words_to_draw(long_kernel_name(kernel.code.kernel), choice, *line)
+                                : std::string();
         }
         const ComputeCapability own = machine.rules->cc;
         if (std::cmp_greater(kernel.architecture, std::max(75, own.major * 10 + own.minor)))
@@ -296,6 +373,8 @@ class KernelRun {
                      std::max(75, own.major * 10 + own.minor))});
         if (!is_one_) result = as_one_point(std::move(result), choice.swept);
         costliest_[result.points.front().name] = costliest;
+        if (skips_ && !is_one_ && !costliest.empty())
+            result.points.front().parameters.emplace_back("costliest", costliest);
         progress_.launch([&] {
             for (const Point& point : result.points) sink_.point(point);
         });
@@ -314,6 +393,7 @@ class KernelRun {
     }
 
     const KernelCommand& command_;
+    bool skips_;  // what cannot be executed, of all kernels of a file
     ResultSink& sink_;
     LimitsHeld& limits_;
     LaunchProgress& progress_;
@@ -332,7 +412,8 @@ ExitCode run_within(LimitsHeld& limits, KernelCommand command, const Invocation&
     const std::string bytes = command.kernel.read_bytes();
     KernelFiles files(command.kernel, bytes);
     if (command.list) return print_list(command, files.of(machines.front()));
-    const std::vector<LaunchedKernel> kernels = launched_kernels(command, files, machines.front());
+    const LaunchedKernels launched = launched_kernels(command, files, machines.front());
+    const std::vector<LaunchedKernel>& kernels = launched.kernels;
     std::optional<OutputFile> addresses;
     if (!command.addresses.empty()) {
         if (machines.size() * launches_of(kernels) > 1)
@@ -347,17 +428,24 @@ ExitCode run_within(LimitsHeld& limits, KernelCommand command, const Invocation&
     Outputs outputs = output.open(output.targets());
     ViewOptions view = output.view;
     const bool has_times = std::ranges::all_of(machines, is_simulated_on);
-    if (kernels.size() > 1 && view.best.empty() && has_times)
-        view.best = key_of(Counter::duration_seconds);
+    const std::string time(key_of(Counter::duration_seconds));
+    if (launched.are_of_source && launches_of(kernels) > 1 && has_times) {
+        if (view.sort.empty()) view.sort = time + ":desc";
+    } else if (kernels.size() > 1 && view.best.empty() && has_times) {
+        view.best = time;
+    }
     BestSink::Lines costliest;
     view.costliest = &costliest;
     Viewed viewed(outputs, view);
     BudgetedRun budgeted(command.budgets, viewed.sink());
     ResultSink& sink = budgeted.sink();
     KernelRun run(command, files, sink, limits, progress, costliest,
-                  addresses ? &*addresses : nullptr);
+                  addresses ? &*addresses : nullptr, launched.are_of_source);
     sink.begin(head_of_kernel(command, invocation, machines, kernels));
-    const ResultTail tail = run.run(machines, kernels);
+    ResultTail tail = run.run(machines, kernels);
+    for (const LaunchedKernel& one : kernels)
+        std::ranges::copy(one.notes, std::back_inserter(tail.warnings));
+    std::ranges::copy(launched.skipped, std::back_inserter(tail.warnings));
     progress.stop();
     sink.finish(tail);
     if (tail.status == Status::interrupted) throw Stopped{};
@@ -422,10 +510,13 @@ void add_kernel_command(CLI::App& app, Invocation& invocation) {
     command->output.view.add_to(*sub);
     command->output.add_source_to(*sub);
     sub->footer(
-        "Pointers that are not given are as large as what is touched, and hold zeros. --grid, "
+        "Without --grid and --block the launch is that of the file's host code, or a million "
+        "threads. Pointers that are not given are as large as what is touched, and hold zeros. "
+        "--grid, "
         "--block, --arg and --machine take several values: then there is a point for each launch, "
         "not for its lines.\n\n"
         "Examples:\n"
+        "  coalprof kernel saxpy.cu\n"
         "  coalprof kernel saxpy.cu --grid 4096 --block 256 --arg n=1048576\n"
         "  coalprof kernel triton.ptx --grid 1024 --block 128 --arg 3=4096\n"
         "  coalprof kernel app csr_scalar --grid 4096 --block 256 --arg 1=@col.npy\n"

@@ -164,14 +164,24 @@ std::string KernelOptions::read_bytes() {
 }
 
 KernelFile::KernelFile(const KernelOptions& options, std::string_view bytes, std::uint32_t cc)
-    : options_(options), is_source_(bytes.find("__global__") != bytes.npos) {
-    texts_ = ptx_texts_of(cuda_source(options, bytes, cc));
+    : options_(options),
+      is_source_(bytes.find("__global__") != bytes.npos),
+      source_(cuda_source(options, bytes, cc)) {
+    texts_ = ptx_texts_of(source_);
     for (const std::string_view text : texts_.texts)
         modules_.push_back(read_module(text, options.file));
     for (PtxModule& module : modules_) {
         for (auto& [number, file] : module.files) file = texts_.names.original(file);
         if (!texts_.debug.empty()) take_source_names(module, texts_.debug);
     }
+}
+
+const std::vector<PlacedLaunch>& KernelFile::host_launches() const {
+    if (!launches_) {
+        const bool is_compiled = !texts_.names.empty() && source_.pasted.text.empty();
+        launches_ = is_compiled ? host_launches_of(source_) : std::vector<PlacedLaunch>();
+    }
+    return *launches_;
 }
 
 Code KernelFile::code_of(const PtxModule& module, const PtxFunction& kernel) const {

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,8 @@ class KernelFile {
     std::vector<std::string> names_found_by(const std::string& name) const;
     // A line for each kernel: its name and its parameters.
     std::string list() const;
+    // All that its host code makes, read when they are first asked for.
+    const std::vector<PlacedLaunch>& host_launches() const;
     bool is_of_clang() const { return texts_.is_of_clang; }
     const std::vector<std::string>& missing_headers() const { return texts_.missing_headers; }
 
@@ -67,6 +70,8 @@ class KernelFile {
 
     const KernelOptions& options_;
     bool is_source_;
+    CudaSource source_;
+    mutable std::optional<std::vector<PlacedLaunch>> launches_;
     PtxTexts texts_;
     std::vector<PtxModule> modules_;  // views in it point into the bytes
 };

@@ -38,10 +38,19 @@ constexpr const char* stood_in_for =
     "cuda.h cuda_fp16.h cuda_bf16.h cuda_runtime_api.h cooperative_groups.h math_constants.h "
     "device_launch_parameters.h vector_types.h vector_functions.h";
 constexpr const char* clang_options =
-    "-x cuda --cuda-device-only -nocudainc -nocudalib --cuda-path=/nonexistent -std=c++17 -S -O3 "
-    "-w -Wno-unknown-cuda-version -g --cuda-noopt-device-debug -ferror-limit=0 "
-    "-fno-caret-diagnostics "
-    "-include cuda_runtime.h";
+    "-x cuda -nocudainc -nocudalib --cuda-path=/nonexistent -std=c++17 -w "
+    "-Wno-unknown-cuda-version -ferror-limit=0 -fno-caret-diagnostics -include cuda_runtime.h";
+constexpr const char* device_options = "--cuda-device-only -S -O3 -g --cuda-noopt-device-debug";
+// Of a header of C++ launches need nothing, and its tree has 100 MB.
+constexpr const char* host_options =
+    "-DCOALPROF_HOST --cuda-host-only -nostdinc++ -fsyntax-only -Xclang -ast-dump=json";
+constexpr const char* headers_of_cpp =
+    "algorithm array atomic bitset cassert cctype cfloat chrono cinttypes climits cmath complex "
+    "condition_variable cstddef cstdint cstdio cstdlib cstring ctime deque exception filesystem "
+    "fstream functional future initializer_list iomanip ios iosfwd iostream istream iterator "
+    "limits list map memory mutex new numeric optional ostream queue random ratio regex set "
+    "sstream stack stdexcept streambuf string string_view system_error thread tuple type_traits "
+    "typeinfo unordered_map unordered_set utility variant vector";
 
 std::vector<std::string> words_of(const char* text) {
     std::istringstream words(text);
@@ -64,6 +73,14 @@ struct Compiler {
     bool is_clang = false;
 };
 
+// Empty: there is none.
+std::string find_clang() {
+    std::vector<std::string> places{path_of_program("clang")};
+    for (int version = 30; version >= 14; --version)
+        places.push_back(path_of_program(fmt::format("clang-{}", version)));
+    return program_of(places);
+}
+
 Compiler find_compiler(const std::string& file) {
     std::vector<std::string> places;
     for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
@@ -73,10 +90,7 @@ Compiler find_compiler(const std::string& file) {
     places.push_back(path_of_program("nvcc"));
     if (!says_place) places.emplace_back("/usr/local/cuda/bin/nvcc");
     if (std::string nvcc = program_of(places); !nvcc.empty()) return {std::move(nvcc), false};
-    places = {path_of_program("clang")};
-    for (int version = 30; version >= 14; --version)
-        places.push_back(path_of_program(fmt::format("clang-{}", version)));
-    if (std::string clang = program_of(places); !clang.empty()) return {std::move(clang), true};
+    if (std::string clang = find_clang(); !clang.empty()) return {std::move(clang), true};
     throw Error(fmt::format(
         "cannot compile {}: there is neither nvcc (in CUDA_HOME, on the PATH or in "
         "/usr/local/cuda) nor clang, which needs no CUDA. nvcc -ptx -lineinfo on another machine "
@@ -134,9 +148,38 @@ class Compilation {
  public:
     explicit Compilation(const CudaSource& source) : source_(source), pasted_(source.pasted) {}
 
+    // Errors of host code cost the statements that have them.
+    std::vector<PlacedLaunch> launches(const std::string& clang) {
+        const std::vector<std::string> words = words_for_clang(clang, host_options);
+        std::error_code ignored;  // the files say where the folder could not be made
+        fs::create_directories(path("host"), ignored);
+        for (const std::string& name : words_of(headers_of_cpp))
+            save(fmt::format("host/{}", name), {});
+        save("source.cu", source_.bytes);
+        for (int round = 0; round < most_rounds; ++round) {
+            run_tool(words, folder_, {.output = path("tree.json"), .messages = path("messages")});
+            if (!stands_for_header(text_of("messages", most_message_bytes))) break;
+        }
+        std::vector<PlacedLaunch> all;
+        for (HostLaunch& one : launches_in(text_of("tree.json", most_ptx_bytes), path("cuda"))) {
+            const std::string file = names_.original(one.file);
+            const bool is_own = one.file == path("source.cu");
+            const auto line =
+                1 + std::ranges::count(source_.bytes.substr(0, is_own ? one.place : 0), '\n');
+            std::string place = fs::path(file).filename().string();
+            if (is_own) place += fmt::format(":{}", line);
+            all.push_back({std::move(one), std::move(place)});
+        }
+        return all;
+    }
+
     CompiledCuda run(const Compiler& compiler) {
-        const std::vector<std::string> words =
-            compiler.is_clang ? words_for_clang(compiler.path) : words_for(compiler.path);
+        if (compiler.is_clang && !source_.nvcc_args.empty())
+            throw UsageError("--nvcc-args: they are for nvcc, and clang compiles here",
+                             "-D and -I are for both");
+        const std::vector<std::string> words = compiler.is_clang
+                                                   ? words_for_clang(compiler.path, device_options)
+                                                   : words_for(compiler.path);
         std::string cuda(source_.bytes);
         for (int round = 0;; ++round) {
             if (is_pasted()) cuda = source_of(pasted_, source_.file);
@@ -153,7 +196,7 @@ class Compilation {
         }
         for (const std::string& header : dependencies(text_of("kernels.d", most_ptx_bytes)))
             note_input(identity_of(header), names_.original(header));
-        return {text_of("kernels.ptx", most_ptx_bytes), std::move(names_),
+        return {text_of("kernels.ptx", most_ptx_bytes), names_,
                 text_of("names.ptx", most_ptx_bytes), std::move(missing_headers_),
                 compiler.is_clang};
     }
@@ -248,19 +291,18 @@ class Compilation {
         return run_tool(words, folder_, {.messages = path("messages-of-names")});
     }
     // Newer GPUs than clang 14 knows take the same addresses from this code.
-    std::vector<std::string> words_for_clang(const std::string& clang) {
-        if (!source_.nvcc_args.empty())
-            throw UsageError("--nvcc-args: they are for nvcc, and clang compiles here",
-                             "-D and -I are for both");
+    std::vector<std::string> words_for_clang(const std::string& clang, const char* options) {
         std::error_code ignored;  // the files say where the folder could not be made
         fs::create_directories(path("cuda"), ignored);
         save("cuda/cuda_runtime.h", stand_in);
         for (const std::string& name : words_of(stood_in_for))
             save(fmt::format("cuda/{}", name), "#include <cuda_runtime.h>\n");
-        std::vector<std::string> words = words_of(clang_options);
+        std::vector<std::string> words =
+            words_of(fmt::format("{} {}", options, clang_options).c_str());
         words.insert(words.begin(), clang);
         words.push_back(fmt::format("--cuda-gpu-arch=sm_{}", std::min(source_.architecture, 86u)));
-        words.insert(words.end(), {"-isystem", path("cuda"), "-iquote", source_folder()});
+        words.insert(words.end(), {"-isystem", path("cuda"), "-isystem", path("host"), "-iquote",
+                                   source_folder()});
         words.insert(words.end(), {"-imacros", macros(), "-MD", "-MF", path("kernels.d")});
         add_folders(words);
         add_files(words);
@@ -354,6 +396,13 @@ std::string StandIns::in_text(std::string text) const {
         begin = end + 1;
     }
     return all;
+}
+
+std::vector<PlacedLaunch> host_launches_of(const CudaSource& source) {
+    const std::string clang = find_clang();
+    if (clang.empty()) return {};
+    const CountedWork reading("reading launches of " + source.file);
+    return Compilation(source).launches(clang);
 }
 
 CompiledCuda compile_cuda(const CudaSource& source) {

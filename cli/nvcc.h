@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cli/pasted_code.h"
+#include "core/program/host_launches.h"
 
 namespace coalprof {
 
@@ -31,6 +32,7 @@ class StandIns {
     void add(std::string stand_in, std::string original);
     // A name is that of a file, or begins with that of a folder.
     std::string original(const std::string& name) const;
+    bool empty() const { return all_.empty(); }
     // All of them in a text, fit to print.
     std::string in_text(std::string text) const;
 
@@ -45,6 +47,14 @@ struct CompiledCuda {
     std::vector<std::string> missing_headers;  // empty files stood for them
     bool is_of_clang = false;
 };
+
+struct PlacedLaunch {
+    HostLaunch launch;
+    std::string place;  // "main.cu:81"
+};
+// As far as clang's tree of the source has them; none where there is no clang. Throws Error for no
+// place for its files, Stopped, LimitReached.
+std::vector<PlacedLaunch> host_launches_of(const CudaSource& source);
 
 // The headers that are read become inputs (core/text/files_in_use.h). Prints what nvcc says. Throws
 // UsageError where it does not compile, Error where there is no compiler or no place for its files,

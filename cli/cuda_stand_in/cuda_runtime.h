@@ -18,7 +18,11 @@
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #define __grid_constant__
 #define COALPROF_ANY __host__ __device__ inline __attribute__((always_inline))
+#ifdef COALPROF_HOST  // its launches are read
+#define COALPROF_GPU COALPROF_ANY
+#else
 #define COALPROF_GPU __device__ inline __attribute__((always_inline))
+#endif
 
 typedef unsigned char uchar;
 typedef unsigned short ushort;

@@ -73,42 +73,19 @@ class Bytes {
 };
 
 // DWARF 4, 7.5.4: numbers of tags and attributes.
-enum Tag : std::uint64_t {
-    tag_array = 0x01,
-    tag_class = 0x02,
-    tag_enumeration = 0x04,
-    tag_parameter = 0x05,
-    tag_member = 0x0d,
-    tag_pointer = 0x0f,
-    tag_reference = 0x10,
-    tag_structure = 0x13,
-    tag_typedef = 0x16,
-    tag_union = 0x17,
-    tag_inheritance = 0x1c,
-    tag_subrange = 0x21,
-    tag_base = 0x24,
-    tag_const = 0x26,
-    tag_function = 0x2e,
-    tag_volatile = 0x35,
-    tag_right_reference = 0x42,
-};
-enum Attribute : std::uint64_t {
-    has_name = 0x03,
-    has_size = 0x0b,
-    has_upper_bound = 0x2f,
-    has_origin = 0x31,
-    has_count = 0x37,
-    has_place = 0x38,
-    has_specification = 0x47,
-    has_type = 0x49,
-    has_linkage = 0x6e,
-    has_old_linkage = 0x2007,
-};
+constexpr std::uint64_t tag_array = 0x01, tag_class = 0x02, tag_parameter = 0x05, tag_member = 0x0d,
+                        tag_pointer = 0x0f, tag_reference = 0x10, tag_structure = 0x13,
+                        tag_typedef = 0x16, tag_union = 0x17, tag_inheritance = 0x1c,
+                        tag_subrange = 0x21, tag_const = 0x26, tag_function = 0x2e,
+                        tag_volatile = 0x35, tag_right_reference = 0x42;
+constexpr std::uint64_t has_name = 0x03, has_size = 0x0b, has_upper_bound = 0x2f, has_count = 0x37,
+                        has_place = 0x38, has_type = 0x49, has_linkage = 0x6e,
+                        has_old_linkage = 0x2007;
 
 struct Entry {
     std::uint64_t tag = 0;
     std::string_view name = {}, symbol = {};
-    std::size_t type = 0, origin = 0;  // where those entries begin; 0: none
+    std::size_t type = 0;  // where that entry begins; 0: none
     std::uint64_t size = 0, place = 0, count = 0;
     std::vector<std::size_t> children = {};
 };
@@ -136,8 +113,7 @@ class DebugInfo {
             for (const std::size_t child : one.children)
                 if (const Entry& parameter = entries_.at(child); parameter.tag == tag_parameter)
                     own.push_back(parameter_of(parameter));
-            const Entry whole = completed(one);
-            const std::string_view symbol = whole.symbol.empty() ? whole.name : whole.symbol;
+            const std::string_view symbol = one.symbol.empty() ? one.name : one.symbol;
             if (auto& known = all[std::string(symbol)]; known.size() < own.size())
                 known = std::move(own);
         }
@@ -205,23 +181,21 @@ class DebugInfo {
             case has_count: entry.count = number; break;
             case has_place: entry.place = number; break;
             case has_type: entry.type = number; break;
-            case has_origin:
-            case has_specification: entry.origin = number; break;
             default: break;
         }
     }
     // DWARF 4, 7.5.4: forms. References become places in the section.
     static std::uint64_t value_of(std::uint64_t form, std::size_t unit, Bytes& bytes,
                                   std::string_view& text) {
+        constexpr std::pair<std::uint64_t, std::uint64_t> numbers[] = {
+            {0x0b, 1}, {0x0c, 1}, {0x05, 2}, {0x06, 4}, {0x0e, 4},
+            {0x10, 4}, {0x17, 4}, {0x01, 8}, {0x07, 8}, {0x19, 0}};
+        for (const auto& [known, size] : numbers)
+            if (form == known) return bytes.number(size);
+        constexpr std::uint64_t first_reference = 0x11, last_reference = 0x14;
+        if (form >= first_reference && form <= last_reference)
+            return unit + bytes.number(std::size_t{1} << (form - first_reference));
         switch (form) {
-            case 0x0b:
-            case 0x0c: return bytes.number(1);
-            case 0x05: return bytes.number(2);
-            case 0x06:
-            case 0x0e:
-            case 0x17: return bytes.number(4);
-            case 0x01:
-            case 0x07: return bytes.number(8);
             case 0x08: text = bytes.text(); return 0;
             case 0x0d:
             case 0x0f: return bytes.leb();
@@ -230,12 +204,6 @@ class DebugInfo {
             case 0x09:
             case 0x18: return number_of_block(bytes.take(bytes.leb()));
             case 0x0a: return number_of_block(bytes.take(bytes.number(1)));
-            case 0x10: return bytes.number(4);
-            case 0x11: return unit + bytes.number(1);
-            case 0x12: return unit + bytes.number(2);
-            case 0x13: return unit + bytes.number(4);
-            case 0x15: return unit + bytes.leb();
-            case 0x19: return 1;
             default: throw OutOfBytes{};
         }
     }
@@ -249,22 +217,9 @@ class DebugInfo {
         const auto found = entries_.find(at);
         return at == 0 || found == entries_.end() ? nullptr : &found->second;
     }
-    // With what the declaration that it belongs to says.
-    Entry completed(Entry one) const {
-        for (int depth = 0; depth < deepest; ++depth) {
-            const Entry* more = entry_at(one.origin);
-            if (!more) break;
-            if (one.name.empty()) one.name = more->name;
-            if (one.symbol.empty()) one.symbol = more->symbol;
-            if (one.type == 0) one.type = more->type;
-            one.origin = more->origin;
-        }
-        return one;
-    }
     SourceParameter parameter_of(const Entry& entry) const {
-        const Entry whole = completed(entry);
-        SourceParameter one{.name = std::string(whole.name), .type = text_of_type(whole.type, 0)};
-        const Entry* type = plain_type(whole.type);
+        SourceParameter one{.name = std::string(entry.name), .type = text_of_type(entry.type, 0)};
+        const Entry* type = plain_type(entry.type);
         if (type && is_structure(*type)) add_members(*type, 0, {}, 0, one.members);
         return one;
     }

@@ -435,8 +435,9 @@ class Kernel(Case):
 
     def test_refuses_what_it_cannot_execute(self):
         for arguments, stdin, part in (
-                ((), GATHER, "lacks --grid, --block, --arg n (u32)"),
-                ((), GATHER, "--grid 4096 --block 256 --arg n=1000"),
+                ((), GATHER, "lacks --arg n (u32)"),
+                (("--grid", "4"), GATHER, "lacks --block, --arg n (u32)"),
+                (("--grid", "4"), GATHER, "--block 256 --arg n=1000"),
                 (("--grid", "4", "--block", "64", "--arg", "n=2048.5"), GATHER, "'2048.5' is no integer"),
                 (("--grid", "4", "--block", "64"), GATHER, "lacks --arg n (u32)"),
                 (("--grid", "4", "--block", "2048"), GATHER, "--block"),
@@ -1132,6 +1133,104 @@ class Compiled(Case):
         self.run_ok("kernel", self.file, "--best", "--grid", "1", "--machine", "h100,h200,a100", cwd=self.folder, env=env)
         with open(f"{self.folder}/runs", encoding="ascii") as file:
             self.assertEqual(len(file.readlines()), 4)  # once more for the names of parameters
+
+
+# What people write around a launch, and what it comes to: grid, block and the arguments that are worked out.
+LAUNCHES = (
+    ("k<<<4096, 256>>>(x, 1 << 20, 2);", "4096", "256", "n = 1048576, a = 2"),
+    ("int n = 1000; if (argc > 1) n = atoi(argv[1]);\n  k<<<(n + TPB - 1) / TPB, TPB>>>(x, n, 2.5);", "8", "128", "n = 1000, a = 2.5"),
+    ("int n = argc > 1 ? atoi(argv[1]) : 4096;\n  dim3 b(32, 8), g(n / b.x, divup(n, b.y));\n  k<<<g, b>>>(x, n, 1);", "128x512",
+     "32x8", "n = 4096, a = 1"),
+    ("cudaMalloc(&x, N * sizeof(float)); std::vector<float> h(N);\n  CHECK(cudaMemcpy(x, h.data(), 4 * N, cudaMemcpyHostToDevice));\n"
+     "  k<<<ceil(N / 256.0), 256, 64>>>(x, N, 1);", "4", "256", "64 bytes shared, n = 1000, a = 1"),
+    ("int p = 1; while (p < N) p *= 2;\n  for (int s = p / 2; s > 0; s >>= 1) k<<<s, 64>>>(x, s, 0);", "512", "64", "n = 512, a = 0"),
+    ("if (argc != 2) { printf(\"Usage\"); return 1; }\n  for (int i = 0; i < atoi(argv[1]); i++) k<<<N, 32>>>(x, N, 1);", "1000", "32",
+     "n = 1000, a = 1"),
+    ("dim3 g; g.x = std::min(N, 64); g.y = 2; run(g, x);", "64x2", "32", "n = 7, a = 1"),
+    ("int n = 4, m = N; if (unknown()) m = 3;\n  k<<<n, sizeof(double4)>>>(x, n, m);", "4", "32", "n = 4"),
+)
+AROUND = ("#include <vector>\n#include <no/such.h>\n#define TPB 128\nconstexpr int N = 1000;\n"
+          "#define CHECK(x) do { auto e = (x); if (e != cudaSuccess) exit(1); } while (0)\n"
+          "static int divup(int a, int b) { return (a + b - 1) / b; }\n"
+          "__global__ void k(float* x, int n, float a) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+          "  if (i < n) x[i] *= a;\n}\nvoid run(dim3 g, float* x) { k<<<g, 32>>>(x, 7, 1); }\n"
+          "int main(int argc, char** argv) {\n  float* x;\n  %s\n}\n")
+
+
+@unittest.skipUnless(NVCC and (shutil.which("clang") or shutil.which("clang-14")), "there is no nvcc, or no clang")
+class OfSource(Case):
+    """coalprof kernel FILE, and nothing else."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def predicted(self, text, *options, code=harness.DONE):
+        with open(f"{self.folder}/k.cu", "w", encoding="ascii") as file:
+            file.write(text)
+        ran = harness.run("kernel", "k.cu", *options, "--json", cwd=self.folder)
+        return self.check(ran, code).json
+
+    def notes(self, document, code):
+        return [one["text"] for one in document["warnings"] if one["code"] == code]
+
+    def test_takes_the_launch_of_its_host_code(self):
+        for host, grid, block, values in LAUNCHES:
+            with self.subTest(host=host):
+                document = self.predicted(AROUND % host)
+                self.assertEqual((document["points"][0]["parameters"]["grid"], document["points"][0]["parameters"]["block"]),
+                                 (grid, block))
+                notes = self.notes(document, "W-SOURCE")
+                self.assertEqual(len(notes), 1)
+                self.assertTrue(notes[0].endswith(f" blocks of {block}, {values}"), notes)
+
+    def test_says_the_line_of_the_launch(self):
+        document = self.predicted(AROUND % "k<<<1, 32>>>(x, 7, 1);")
+        line = 1 + AROUND[:AROUND.index("%s")].count("\n")
+        self.assertIn(f"launch of k.cu:{line}: ", self.notes(document, "W-SOURCE")[0])
+
+    def test_names_what_cannot_be_worked_out(self):
+        self.refuse_with("--arg n", AROUND % "k<<<1, 32>>>(x, atoi(argv[1]), 1);")
+        self.refuse_with("--grid", AROUND % "k<<<atoi(argv[1]), 32>>>(x, 7, 1);")
+        # What is typed is taken.
+        document = self.predicted(AROUND % "k<<<1, 32>>>(x, atoi(argv[1]), 1);", "--arg", "n=32")
+        self.assertEqual(document["points"][0]["predicted"]["load_sectors"], 4)
+
+    def refuse_with(self, words, text):
+        with open(f"{self.folder}/k.cu", "w", encoding="ascii") as file:
+            file.write(text)
+        self.assertIn(words, self.check(harness.run("kernel", "k.cu", cwd=self.folder), harness.USAGE).err_text)
+
+    # Templates by their instances, a launch in a function that nobody calls, one in a method, one that is nowhere.
+    def test_ranks_all_kernels_of_a_file_by_time(self):
+        document = self.predicted(
+            "template <class T> __global__ void set(T* x) { x[blockIdx.x * 256 + threadIdx.x] = 1; }\n"
+            "__global__ void far(float* x) { x[(blockIdx.x * 256 + threadIdx.x) * 32] = 1; }\n"
+            "__global__ void nowhere(float* x) { x[blockIdx.x * 256 + threadIdx.x] = 1; }\n"
+            "__global__ void lost(float* x, int n) { x[threadIdx.x * n] = 1; }\n"
+            "template <class T> void call(T* x, int n) { set<<<n, 256>>>(x); }\n"
+            "struct Solver { float* x; void step() { far<<<4096, 256>>>(x); } };\n"
+            "void other(double* d, float* f, int n) { call(d, 64); lost<<<1, 32>>>(f, n); }\n")
+        points = document["points"]
+        self.assertEqual([one["parameters"]["kernel"] for one in points], ["far", "nowhere", "set<double>"])
+        self.assertEqual([one["parameters"]["grid"] for one in points], ["4096", "4096", "64"])
+        self.assertEqual(points[0]["parameters"]["costliest"], "k.cu:2 st.global.u32 x")
+        self.assertEqual([one["point"] for one in document["warnings"] if one["code"] == "W-ASSUMED"], ["nowhere"])
+        self.assertEqual([one["point"] for one in document["warnings"] if one["code"] == "W-SKIPPED"], ["lost"])
+
+    def test_assumes_a_million_threads_in_as_many_dimensions_as_are_read(self):
+        for axes, grid, block in (("x", "4096", "256"), ("xy", "32x128", "32x8"), ("xyz", "8x16x32", "32x8")):
+            sums = " + ".join(f"blockIdx.{axis} * blockDim.{axis} + threadIdx.{axis}" for axis in axes)
+            document = self.predicted(f"__global__ void k(float* x) {{ x[{sums}] = 1; }}\n")
+            parameters = document["points"][0]["parameters"]
+            self.assertEqual((parameters["grid"], parameters["block"]), (grid, block))
+            self.assertEqual(len(self.notes(document, "W-ASSUMED")), 1)
+
+    def test_compares_the_launches_of_one_kernel(self):
+        document = self.predicted(AROUND % "k<<<1, 32>>>(x, 7, 1);\n  k<<<64, 32>>>(x, 2048, 1);")
+        self.assertEqual(sorted(one["parameters"]["grid"] for one in document["points"]), ["1", "64"])
+        self.assertEqual(len({one["parameters"]["launch"] for one in document["points"]}), 2)
 
 
 @unittest.skipUnless(shutil.which("nvcc"), "there is no nvcc")

@@ -1,0 +1,24 @@
+// The launch of a kernel where none is given: the one that the host's part of its file makes, else
+// one of a million threads.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/nvcc.h"
+#include "core/kernel/kernel_launches.h"
+
+namespace coalprof {
+
+struct SourceLaunch {
+    KernelChoice choice;
+    Warning note;  // what was worked out, or assumed
+};
+
+// `found`: all of the file. `typed` arguments come before those of the host code. Throws UsageError
+// that names what cannot be worked out and decides addresses or branches.
+std::vector<SourceLaunch> launches_of_kernel(const Code& code,
+                                             const std::vector<PlacedLaunch>& found,
+                                             const std::vector<std::string>& typed);
+
+}  // namespace coalprof
