@@ -89,7 +89,7 @@ SourceLaunch assumed_launch(const Code& code, const std::vector<std::string>& ty
     require_nothing_missing(code, typed, {});
     return {choice,
             {"W-ASSUMED", short_kernel_name(code.kernel),
-             fmt::format("its file launches it nowhere: {} blocks of {} are assumed, and arrays as "
+             fmt::format("no launch of it was found: {} blocks of {} are assumed, and arrays as "
                          "large as what they touch. --launch '<<<G, B>>>' says more",
                          text_of(choice.grid), text_of(choice.block))}};
 }
