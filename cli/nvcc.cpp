@@ -161,7 +161,8 @@ class Compilation {
             if (!stands_for_header(text_of("messages", most_message_bytes))) break;
         }
         std::vector<PlacedLaunch> all;
-        for (HostLaunch& one : launches_in(text_of("tree.json", most_ptx_bytes), path("cuda"))) {
+        for (HostLaunch& one :
+             launches_in(text_of("tree.json", most_ptx_bytes / 2), path("cuda"))) {
             const std::string file = names_.original(one.file);
             const bool is_own = one.file == path("source.cu");
             const auto line =
