@@ -33,15 +33,8 @@ std::string_view boolean(bool value) { return value ? "true" : "false"; }
 
 std::string memory_name(Space space) { return fmt::format("Memory::{}", name_of(space)); }
 
-// The functor of a formula that is text; nothing for tiles, which kernels/source has.
-std::string functor_source(const Formula& formula, const std::string& type_name) {
-    const auto* custom = std::get_if<std::shared_ptr<const CustomFormula>>(&formula);
-    return custom ? (*custom)->functor(type_name).source + "\n" : std::string();
-}
-
-std::string type_name(const Formula& formula, const std::string& of_text) {
-    const std::string_view name = type_name(formula);
-    return name.empty() ? of_text : std::string(name);
+Functor functor_of(const Program& program, std::size_t k) {
+    return program.instructions[k].formula->functor(fmt::format("Formula{}", k));
 }
 
 // The source of one program: its instructions as a function of one thread's elements, and kernels
@@ -146,9 +139,7 @@ class ProgramText {
     std::string custom_types() const {
         std::string text;
         for (std::size_t k = 0; k < shape_.instructions.size(); ++k) {
-            if (!owns_lanes(k) || !shape_.instructions[k].is_custom) continue;
-            text += fmt::format("\n{}\n", functor_source(program_.instructions[k].formula,
-                                                         fmt::format("Formula{}", k)));
+            if (owns_lanes(k)) text += fmt::format("\n{}\n", functor_of(program_, k).source);
         }
         return text;
     }
@@ -216,9 +207,10 @@ class ProgramText {
     template <typename Visit>
     void each_parameter(bool with_bases, Visit visit) const {
         for (std::size_t k = 0; k < shape_.instructions.size(); ++k)
-            if (owns_lanes(k))
-                visit(type_name(program_.instructions[k].formula, fmt::format("Formula{}", k)),
-                      fmt::format("formula{}", k));
+            if (owns_lanes(k)) visit(fmt::format("Formula{}", k), fmt::format("formula{}", k));
+        for (std::size_t k = 0; k < shape_.instructions.size(); ++k)
+            if (owns_lanes(k) && shape_.instructions[k].is_even)
+                visit("Index", fmt::format("step{}", k));
         for (std::size_t k = 0; k < shape_.instructions.size(); ++k)
             visit("Operand", fmt::format("operand{}", k));
         for (std::uint32_t k = 0; with_bases && k < program_.arrays.size(); ++k)
@@ -294,15 +286,14 @@ class ProgramText {
         const Instruction& instruction = program_.instructions[k];
         body_ += '\n';
         if (owns_lanes(k)) {
-            if (one.tile_side != 0)
-                line(
-                    "const auto lanes{0} = place_in_tile<{1}, {2}, block, per_thread>(formula{0});",
-                    k, one.tile_side, boolean(one.is_narrow));
+            if (one.is_even)
+                line("const auto lanes{0} = place_evenly<per_thread>(formula{0}, first, step{0});",
+                     k);
             else
                 line(
-                    "const auto lanes{0} = place<{1}, {2}, ends, step, per_thread>(formula{0}, "
-                    "first, launch.threads);",
-                    k, name_of(one.idle), boolean(one.is_narrow));
+                    "const auto lanes{0} = place<{1}, ends, step, per_thread>(formula{0}, first, "
+                    "launch.threads);",
+                    k, name_of(one.idle));
             // Lanes diverge where a formula chooses, or has no element for some; where warps may be
             // idle, place() makes them converge.
             if (one.idle == Idle::lanes || (one.has_choices && one.idle == Idle::none))
@@ -373,7 +364,7 @@ class ProgramText {
                 k, width, *one.table, shape_.instructions[*one.table].lanes, one.lanes);
         else
             line("const auto address{0} = locate<{1}, {2}>({3}, lanes{4}, launch);", k, width,
-                 boolean(shape_.per_thread > 1),
+                 boolean(shape_.per_thread > 1 && !shape_.instructions[one.lanes].is_even),
                  is_near(instruction.array) ? fmt::format("near{}", instruction.array)
                                             : fmt::format("operand{}.base", k),
                  one.lanes);
@@ -414,8 +405,8 @@ std::string array_unit(std::string_view kernel) {
 }
 
 // One kernel over the logical indices of instruction `k`.
-std::string check_kernel(const Program& program, std::size_t k, std::string_view name,
-                         std::string_view parameters, std::string_view action) {
+std::string check_kernel(std::size_t k, std::string_view name, std::string_view parameters,
+                         std::string_view action) {
     return fmt::format(
         "extern \"C\" __global__ void __launch_bounds__(256)\n"
         "coalprof_{}_{}(const {} formula, const Operand operand, {}) {{\n"
@@ -424,12 +415,11 @@ std::string check_kernel(const Program& program, std::size_t k, std::string_view
         "    const Index element = formula(i);\n"
         "    if (element != idle_lane) {}\n"
         "}}\n\n",
-        name, k, type_name(program.instructions[k].formula, fmt::format("Formula{}", k)),
-        parameters, action);
+        name, k, fmt::format("Formula{}", k), parameters, action);
 }
 
 std::string undo_kernel(const Program& program, const InstructionShape& one, std::size_t k) {
-    return check_kernel(program, k, "undo", "const Index threads, const LaunchArgument launch",
+    return check_kernel(k, "undo", "const Index threads, const LaunchArgument launch",
                         fmt::format("reduce_value<{}>(operand.base + element * {}, true, launch);",
                                     number_name(one.number), program.instructions[k].width_bytes));
 }
@@ -466,25 +456,23 @@ std::string compose_check(const Plan& plan, const ProgramShape& shape) {
         const Instruction& instruction = plan.program.instructions[k];
         if (instruction.kind == AccessKind::load || instruction.space != Space::global) continue;
         const InstructionShape& one = shape.instructions[k];
-        text += functor_source(instruction.formula, fmt::format("Formula{}", k));
+        text += functor_of(plan.program, k).source + "\n";
         if (instruction.kind == AccessKind::store) {
             const std::uint32_t width = instruction.width_bytes;
             const auto& origin = plan.program.arrays[instruction.array].origin;
             const std::string from = fmt::format("Origin{}", k);
-            if (origin) text += functor_source(origin->formula, from);
+            if (origin) text += origin->formula->functor(from).source + "\n";
             text += check_kernel(
-                plan.program, k, "check",
-                fmt::format("{}const Index threads, Index* const first_wrong",
-                            origin ? fmt::format("const {} origin, const Operand source, ",
-                                                 type_name(origin->formula, from))
-                                   : ""),
+                k, "check",
+                fmt::format(
+                    "{}const Index threads, Index* const first_wrong",
+                    origin ? fmt::format("const {} origin, const Operand source, ", from) : ""),
                 origin ? fmt::format("compare_with_origin<{}>(operand, element, source, "
                                      "origin(element), first_wrong);",
                                      width)
                        : fmt::format("compare_with_touched<{}>(operand, element, first_wrong);",
                                      width));
-            text += check_kernel(plan.program, k, "restore",
-                                 "const Index threads, Index* const first_wrong",
+            text += check_kernel(k, "restore", "const Index threads, Index* const first_wrong",
                                  fmt::format("restore<{}>(operand, element);", width));
         } else if (one.counts) {
             text += undo_kernel(plan.program, one, k);

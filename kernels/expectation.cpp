@@ -32,7 +32,7 @@ Element marked_element(std::uint64_t element, Word seed, bool touched) {
 
 std::uint64_t element_of(const Formula& formula, std::uint64_t index) {
     std::uint64_t element = 0;
-    evaluate(formula, index, 1, &element);
+    formula->evaluate(index, 1, &element);
     return element;
 }
 
@@ -77,7 +77,7 @@ void each_change(const Program& program, std::size_t array, Visit visit) {
         for (std::uint64_t first = 0; first < program.threads; first += warp_lanes) {
             const auto count = static_cast<std::uint32_t>(
                 std::min<std::uint64_t>(program.threads - first, warp_lanes));
-            evaluate(instruction.formula, first, count, elements.data());
+            instruction.formula->evaluate(first, count, elements.data());
             for (std::uint32_t k = 0; k < count; ++k)
                 if (elements[k] < elements_in_array) visit(elements[k]);
         }

@@ -62,15 +62,7 @@ bool is_checked_on_host(const Program& program) {
 LaunchSize size_over(std::uint64_t count) { return {.grid = (count + 255) / 256, .block = 256}; }
 
 void add_formula(KernelParameters& parameters, const Formula& formula) {
-    std::visit(
-        [&](const auto& value) {
-            if constexpr (std::is_same_v<std::decay_t<decltype(value)>,
-                                         std::shared_ptr<const CustomFormula>>)
-                parameters.add_words(value->functor("F").numbers);
-            else
-                parameters.add(value);
-        },
-        formula);
+    parameters.add_words(formula->functor("F").numbers);
 }
 
 // More than blocks have by default.
@@ -194,6 +186,9 @@ void PlanLaunch::fill_parameters() {
         counts_floats |= shape_.instructions[k].number == Content::count_f32;
         ++atomics;
     }
+    for (std::size_t k = 0; k < shape_.instructions.size(); ++k)
+        if (shape_.instructions[k].lanes == k && shape_.instructions[k].is_even)
+            parameters_.add(Index{step_of(program.instructions[k].formula, shape_)});
     for (const Instruction& instruction : program.instructions)
         parameters_.add(operand_of(instruction.array));
     launch_argument_.threads = program.threads;

@@ -13,8 +13,6 @@ namespace coalprof {
 
 namespace {
 
-using Custom = std::shared_ptr<const CustomFormula>;
-
 // More would unroll into kernels that take seconds to compile and spill their registers.
 constexpr std::uint32_t max_per_thread = 128;
 // Kernel parameters are at most 4 KiB before CUDA 12.1; an instruction takes up to 80 bytes.
@@ -25,16 +23,6 @@ constexpr std::uint64_t shared_alignment_bytes = 128;
 
 [[noreturn]] void refuse(const std::string& why) {
     throw PointError("cannot make a kernel for this point: " + why, ExitCode::partial);
-}
-
-// True if 32 bits are enough for the tiles of the whole grid.
-bool is_narrow(const Formula& formula, const ProgramShape& shape) {
-    constexpr std::uint64_t limit = 1ull << 32;
-    if (shape.grid * shape.block * shape.per_thread > limit) return false;
-    const auto* tiles = std::get_if<Tiles>(&formula);
-    return std::holds_alternative<TileCells>(formula) ||
-           (tiles &&
-            std::max({tiles->line_tiles, tiles->step, tiles->line_step, tiles->pitch}) < limit);
 }
 
 // The type in which an atomic adds.
@@ -178,19 +166,32 @@ std::optional<std::size_t> table_before(const Program& program, std::size_t k) {
     return std::nullopt;
 }
 
-// InstructionShape::tile_side.
-std::uint32_t side_of_only_tile(const Formula& formula, const ProgramShape& shape) {
-    Index side_bits = 0;
-    if (const auto* tiles = std::get_if<Tiles>(&formula))
-        side_bits = tiles->side_bits;
-    else if (const auto* cells = std::get_if<TileCells>(&formula))
-        side_bits = cells->side_bits;
-    else
-        return 0;
-    const Index side = Index{1} << side_bits;
-    const Index of_block = Index{shape.block} * shape.per_thread;
-    const bool is_in_one = shape.whole && shape.block % side == 0 && side * side % of_block == 0;
-    return is_in_one ? static_cast<std::uint32_t>(side) : 0;
+// The threads of a period that holds whole blocks; none: too long to be looked at.
+std::optional<std::uint64_t> period_of_blocks(const Formula& formula, const Program& program,
+                                              std::uint64_t of_one_block) {
+    constexpr std::uint64_t most_walked = 1 << 16;
+    const Period period = formula->period().value_or(Period{.threads = program.threads});
+    for (const std::uint64_t threads : {period.inner_threads, period.threads})
+        if (threads != 0 && threads <= most_walked && threads % of_one_block == 0) return threads;
+    return std::nullopt;
+}
+
+// InstructionShape::is_even. One period shows it, of which all others are copies.
+bool is_even(const Formula& formula, const Program& program, const ProgramShape& shape) {
+    const std::uint64_t of_one_block = std::uint64_t{shape.block} * shape.per_thread;
+    const auto threads = period_of_blocks(formula, program, of_one_block);
+    if (!shape.whole || !threads || shape.block % warp_lanes != 0) return false;
+    const std::uint64_t step = step_of(formula, shape);
+    std::array<std::uint64_t, warp_lanes> here;
+    std::array<std::uint64_t, warp_lanes> next;
+    for (std::uint64_t first = 0; first < *threads; first += warp_lanes) {
+        if (first % of_one_block >= of_one_block - shape.block) continue;  // a thread's last one
+        formula->evaluate(first, warp_lanes, here.data());
+        formula->evaluate(first + shape.block, warp_lanes, next.data());
+        for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
+            if (next[lane] - here[lane] != step) return false;
+    }
+    return true;
 }
 
 // True if every warp of the launch has an active lane, as far as one period shows.
@@ -213,9 +214,8 @@ bool has_no_idle_warp(const CustomFormula& formula, const Program& program) {
 }
 
 Idle idle_of(const Instruction& instruction, const Program& program) {
-    if (!may_idle(instruction.formula)) return Idle::none;
-    return has_no_idle_warp(*std::get<Custom>(instruction.formula), program) ? Idle::lanes
-                                                                             : Idle::warps;
+    if (!instruction.formula->may_idle()) return Idle::none;
+    return has_no_idle_warp(*instruction.formula, program) ? Idle::lanes : Idle::warps;
 }
 
 InstructionShape instruction_shape(const Plan& plan, const ProgramShape& shape, std::size_t k) {
@@ -223,12 +223,9 @@ InstructionShape instruction_shape(const Plan& plan, const ProgramShape& shape, 
     const Instruction& instruction = program.instructions[k];
     InstructionShape one;
     while (!is_same(program.instructions[one.lanes].formula, instruction.formula)) ++one.lanes;
-    const auto* custom = std::get_if<Custom>(&instruction.formula);
-    one.is_custom = custom != nullptr;
-    one.has_choices = custom && (*custom)->has_choices();
+    one.has_choices = instruction.formula->has_choices();
     one.idle = idle_of(instruction, program);
-    one.is_narrow = is_narrow(instruction.formula, shape);
-    one.tile_side = side_of_only_tile(instruction.formula, shape);
+    one.is_even = has_barrier(program) && is_even(instruction.formula, program, shape);
     one.is_moved = std::any_of(program.instructions.begin(), program.instructions.end(),
                                [k](const Instruction& other) { return other.value_of == k; });
     one.is_table = is_pointer_load(program, instruction);
@@ -242,10 +239,11 @@ InstructionShape instruction_shape(const Plan& plan, const ProgramShape& shape, 
 
 }  // namespace
 
-std::string_view type_name(const Formula& formula) {
-    constexpr std::array<std::string_view, std::variant_size_v<Formula>> names{
-        "", "Tiles", "TileCells", "SwizzledCells"};
-    return names[formula.index()];
+std::uint64_t step_of(const Formula& formula, const ProgramShape& shape) {
+    std::array<std::uint64_t, 2> elements{};
+    formula->evaluate(0, 1, &elements[0]);
+    formula->evaluate(shape.block, 1, &elements[1]);
+    return elements[1] - elements[0];
 }
 
 BlockLimits block_limits(const DeviceFacts& facts) {

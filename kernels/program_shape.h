@@ -23,12 +23,10 @@ struct InstructionShape {
     std::size_t lanes = 0;             // the first instruction with the same formula
     bool is_table = false;             // loads row pointers
     std::optional<std::size_t> table;  // the instruction whose row pointers it follows
-    bool is_custom = false;            // its formula's type is source text, too
-    bool has_choices = false;          // lanes may take different ways through that
+    bool has_choices = false;          // lanes may take different ways through its formula
     Idle idle = Idle::none;            // reasons for which its formula can answer idle_lane
-    bool is_narrow = false;            // 32 bits are enough for its tiles
-    // For tiles, of which a block takes one, or whole rows of one: the side of a tile. Else 0.
-    std::uint32_t tile_side = 0;
+    // Of programs with barriers: a thread's next element is step_of() further on, in all blocks.
+    bool is_even = false;
     bool is_moved = false;  // loads: a store copies the value, so nothing checks it here
     // Atomics: the way they add; `counts`: the array only counts, so that they may change it.
     Content number = Content::count_u32;
@@ -78,6 +76,7 @@ ProgramShape shape_of(const Plan& plan, const BlockLimits& limits = {});
 std::size_t listed_array(const Program& program, const ProgramShape& shape,
                          std::size_t instruction);
 
-std::string_view type_name(const Formula& formula);  // "Offset"; "" for a custom one
+// InstructionShape::is_even: from one element of a thread to its next.
+std::uint64_t step_of(const Formula& formula, const ProgramShape& shape);
 
 }  // namespace coalprof

@@ -14,7 +14,7 @@ std::uint64_t spanned(std::uint64_t first, std::uint64_t last, std::uint64_t blo
     return last / block_bytes - first / block_bytes + 1;
 }
 
-struct RunsOf {
+struct Runs {
     std::uint32_t width_bytes;
     std::uint64_t threads;
 
@@ -23,26 +23,11 @@ struct RunsOf {
         return ByteRuns{first * width_bytes, width_bytes, advance * width_bytes,
                         (threads + period - 1) / period};
     }
-    // The whole matrix. A warp takes 32 adjacent elements of a row of a tile; their neighbours in
-    // memory belong to the next tile, which is moved at the same time.
-    std::optional<ByteRuns> operator()(const Tiles& f) const {
-        const std::uint64_t side = std::uint64_t{1} << f.side_bits;
-        const std::uint64_t line = f.line_tiles * f.elements();
-        if (threads % line != 0) return std::nullopt;
-        const bool goes_by_rows =
-            f.step == side && f.pitch == f.line_tiles * side && f.line_step == line;
-        const bool goes_by_columns =
-            f.line_step == side && f.pitch == threads / line * side && f.step == side * f.pitch;
-        if (!goes_by_rows && !goes_by_columns) return std::nullopt;
-        return ByteRuns{0, threads * width_bytes, 0, 1};
-    }
-    std::optional<ByteRuns> operator()(const TileCells&) const { return std::nullopt; }
-    std::optional<ByteRuns> operator()(const SwizzledCells&) const { return std::nullopt; }
-    std::optional<ByteRuns> operator()(const std::shared_ptr<const CustomFormula>& f) const {
-        const std::optional<Period> period = f->period();
+    std::optional<ByteRuns> of(const CustomFormula& f) const {
+        const std::optional<Period> period = f.period();
         if (!period) return std::nullopt;
-        if (period->threads == 1) return of_line(*f, period->advance);
-        const auto run = run_of_period(*f, *period);
+        if (period->threads == 1) return of_line(f, period->advance);
+        const auto run = run_of_period(f, *period);
         if (!run) return std::nullopt;
         if (run->elements == 1) return single(run->first, period->advance, period->threads);
         if (threads % period->threads != 0) return std::nullopt;
@@ -100,7 +85,7 @@ void collect(std::span<const Instruction> instructions, std::uint64_t begin, std
         for (std::uint64_t at = begin; at < end; at += warp_lanes) {
             const auto count =
                 static_cast<std::uint32_t>(std::min<std::uint64_t>(warp_lanes, end - at));
-            evaluate(one.formula, at, count, elements.data());
+            one.formula->evaluate(at, count, elements.data());
             for (std::uint32_t lane = 0; lane < count; ++lane) {
                 if (elements[lane] == idle_lane) continue;
                 const std::uint64_t block = elements[lane] * one.width_bytes / block_bytes;
@@ -126,7 +111,7 @@ std::uint64_t walked_threads(std::size_t instructions) {
 
 bool repeats_within(std::span<const Instruction> instructions, std::uint64_t threads) {
     return std::ranges::all_of(instructions, [&](const Instruction& one) {
-        const auto period = period_of(one.formula);
+        const auto period = one.formula->period();
         return period && period->threads <= threads;
     });
 }
@@ -152,17 +137,16 @@ std::uint64_t blocks_of(const ByteRuns& run, std::uint64_t block_bytes) {
     return sum;
 }
 
-std::optional<ByteRuns> runs_of(const Formula& formula, std::uint32_t width_bytes,
-                                std::uint64_t threads) {
-    return std::visit(RunsOf{width_bytes, threads}, formula);
+std::optional<ByteRuns> runs_of(const Instruction& instruction, std::uint64_t threads) {
+    if (instruction.takes_all) return ByteRuns{0, threads * instruction.width_bytes, 0, 1};
+    return Runs{instruction.width_bytes, threads}.of(*instruction.formula);
 }
 
 std::optional<std::uint64_t> blocks_of(std::span<const Instruction> instructions,
                                        std::uint64_t threads, std::uint64_t block_bytes) {
     if (instructions.size() == 1) {
         const Instruction& only = instructions.front();
-        if (const auto run = runs_of(only.formula, only.width_bytes, threads))
-            return blocks_of(*run, block_bytes);
+        if (const auto run = runs_of(only, threads)) return blocks_of(*run, block_bytes);
     }
     const std::uint64_t walked = std::min(threads, walked_threads(instructions.size()));
     if (walked < threads && !repeats_within(instructions, walked / 2)) return std::nullopt;

@@ -23,10 +23,10 @@ struct ByteRuns {
 // no less than the run, or zero.
 std::uint64_t blocks_of(const ByteRuns& run, std::uint64_t block_bytes);
 
-// The bytes that a formula touches over `threads` indices as one run, from element 0 at byte 0.
-// None for formulas without such runs, or whose order differs from memory's by more than a warp.
-std::optional<ByteRuns> runs_of(const Formula& formula, std::uint32_t width_bytes,
-                                std::uint64_t threads);
+// The bytes that an instruction touches over `threads` indices as one run, from element 0 at byte
+// 0. None where there are no such runs, or where their order differs from memory's by more than a
+// warp.
+std::optional<ByteRuns> runs_of(const Instruction& instruction, std::uint64_t threads);
 
 // Blocks that several instructions touch together on one array. None where threads at large
 // distances share blocks, so that the state of a cache decides, and where the instructions do not

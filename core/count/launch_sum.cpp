@@ -1,6 +1,5 @@
 #include "core/count/launch_sum.h"
 
-#include "core/count/footprint.h"
 #include "core/pattern/memory_settings.h"
 
 namespace coalprof {
@@ -105,7 +104,7 @@ detail::Walk detail::walk_of(const WarpFamily& family, const Sensitivity& sensit
 
 std::optional<detail::Parts> detail::parts_of(const Program& program,
                                               const Instruction& instruction) {
-    const std::optional<Period> period = period_of(instruction.formula);
+    const std::optional<Period> period = instruction.formula->period();
     if (!period) return std::nullopt;
     const std::uint64_t tile = threads_of_tile(program);
     const std::uint64_t width = instruction.width_bytes;
@@ -280,26 +279,36 @@ bool is_proven_apart(const Program& program, const Placement& placement,
     return !copies_share_a_unit({covered.front().low, covered.back().high}, outer, 0, unit_bytes);
 }
 
-// Adjacent tiles, and rows of them of whole units: warps that take whole rows share none. The
-// stretches of such warps overlap, so that is_proven_apart() cannot decide.
-bool takes_rows_of_whole_units(const Program& program, const Placement& placement,
-                               const Instruction& instruction, std::uint64_t unit_bytes) {
-    const auto* tiles = std::get_if<Tiles>(&instruction.formula);
-    if (!tiles) return false;
-    const std::uint64_t side = std::uint64_t{1} << tiles->side_bits;
-    const auto& bases = placement.base_addresses;
-    const bool are_whole = warp_lanes % side == 0 && program.block % side == 0 &&
-                           side * instruction.width_bytes % unit_bytes == 0 &&
-                           (bases.empty() || bases[instruction.array] % unit_bytes == 0);
-    const auto run = runs_of(instruction.formula, instruction.width_bytes, program.threads);
-    return are_whole && run && run->copies == 1 &&
-           run->bytes == program.threads * instruction.width_bytes;
+bool is_whole(const WarpAccess& access, std::uint64_t unit_bytes) {
+    std::array<std::uint64_t, warp_lanes> units;
+    for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
+        units[lane] = access.addresses[lane] / unit_bytes;
+    std::ranges::sort(units);
+    const auto distinct = std::unique(units.begin(), units.end()) - units.begin();
+    return access.active_lanes == all_lanes && static_cast<std::uint64_t>(distinct) * unit_bytes ==
+                                                   std::uint64_t{warp_lanes} * access.width_bytes;
+}
+
+// Warps that take whole units of an array of which nobody takes an element twice. The stretches of
+// such warps may overlap, so that is_proven_apart() cannot decide.
+bool take_whole_units(const Program& program, const Placement& placement,
+                      const Instruction& instruction, std::uint64_t unit_bytes) {
+    bool are_whole = instruction.takes_all;
+    if (are_whole)
+        each_family(program, placement, instruction, false, [&](const WarpFamily& family) {
+            const auto keeps_units = [&](const Repetition& repetition) {
+                return repetition.times <= 1 || repetition.advance_bytes % unit_bytes == 0;
+            };
+            are_whole = are_whole && keeps_units(family.outer) && keeps_units(family.inner) &&
+                        is_whole(family.access, unit_bytes);
+        });
+    return are_whole;
 }
 
 bool warps_share_no_unit(const Program& program, const Placement& placement,
                          const Instruction& instruction, std::uint64_t unit_bytes) {
-    if (takes_rows_of_whole_units(program, placement, instruction, unit_bytes)) return true;
-    const std::optional<Period> period = period_of(instruction.formula);
+    if (take_whole_units(program, placement, instruction, unit_bytes)) return true;
+    const std::optional<Period> period = instruction.formula->period();
     if (!period && program.threads > warp_lanes) return false;
     if (is_proven_apart(program, placement, instruction, Order::inner_first, unit_bytes))
         return true;
@@ -314,7 +323,7 @@ bool warps_share_no_unit(const Program& program, const Placement& placement,
 bool costs_too_much(const Program& program, const Placement& placement,
                     const Instruction& instruction, const Sensitivity& sensitivity) {
     constexpr std::uint64_t most_evaluations = 1 << 20;
-    if (!sensitivity.hashes_lines || !period_of(instruction.formula)) return false;
+    if (!sensitivity.hashes_lines || !instruction.formula->period()) return false;
     if (program.threads / warp_lanes <= most_evaluations / 2) return false;
     std::uint64_t cost = 0;
     each_family(program, placement, instruction, false, [&](const WarpFamily& family) {

@@ -141,10 +141,8 @@ std::vector<InstructionResult> described(const Program& program) {
                                                         .index = {},
                                                         .access = {},
                                                         .predicted = {}});
-        const auto* custom = std::get_if<std::shared_ptr<const CustomFormula>>(&one.formula);
-        if (custom == nullptr) continue;  // a pattern's
-        result.index = (*custom)->index_text();
-        result.access = (*custom)->access_text();
+        result.index = one.formula->index_text();
+        result.access = one.formula->access_text();
     }
     return instructions;
 }

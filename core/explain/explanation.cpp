@@ -107,7 +107,7 @@ LaunchCensus census_of(const Program& program, const Instruction& instruction,
     // Sectors of loads and stores do not depend on the hash of lines; packets of atomics do.
     const Sensitivity sensitivity{.hashes_lines = !is_load_or_store(instruction.kind) &&
                                                   coalescer.hashes_lines()};
-    const Program counted = period_of(instruction.formula) ? program : first_part(program);
+    const Program counted = instruction.formula->period() ? program : first_part(program);
     LaunchCensus census =
         sum_over_launch<LaunchCensus>(counted, {}, instruction, sensitivity, count);
     census.is_whole = counted.threads == program.threads;
@@ -166,11 +166,6 @@ void tell_what_loads_share(std::vector<ExplainedAccess>& accesses) {
     }
 }
 
-const CustomFormula* custom_formula_of(const Instruction& instruction) {
-    const auto* custom = std::get_if<std::shared_ptr<const CustomFormula>>(&instruction.formula);
-    return custom ? custom->get() : nullptr;
-}
-
 void tell_how_many_take_turns(ExplainedAccess& explained, const TurnCensus& census,
                               bool is_whole_launch) {
     if (census.warps < 2 || explained.shape.active_lanes == 0) return;
@@ -200,8 +195,8 @@ std::vector<ExplainedAccess> accesses_of(const Program& program, const LaunchWar
             first_of.push_back(&instruction);
             home->access = access;
             home->element_bytes = access.width_bytes;
-            if (const CustomFormula* custom = custom_formula_of(instruction))
-                home->notes = custom->notes(instruction.width_bytes, warp.first_thread, warp.lanes);
+            home->notes =
+                instruction.formula->notes(instruction.width_bytes, warp.first_thread, warp.lanes);
             if (access.space == Space::global)
                 home->launch = census_of(program, instruction, access, machine);
         }
@@ -229,10 +224,7 @@ void tell_that_rows_are_padded(std::vector<ExplainedAccess>& accesses, std::uint
 }
 
 std::string text_of_formula(const Program& program) {
-    for (const Instruction& instruction : program.instructions)
-        if (const CustomFormula* custom = custom_formula_of(instruction))
-            return shown(custom->text());
-    return {};
+    return shown(program.instructions.front().formula->text());
 }
 
 std::string as_in_titles(std::string_view key, const Value& value) {

@@ -74,7 +74,7 @@ RequestCost request_cost(const Readings& readings) {
 
 Program first_part(const Program& program, std::uint64_t most_warps) {
     Program part = program;
-    const auto repeats = [](const Instruction& one) { return period_of(one.formula).has_value(); };
+    const auto repeats = [](const Instruction& one) { return one.formula->period().has_value(); };
     if (!std::all_of(program.instructions.begin(), program.instructions.end(), repeats))
         part.threads = std::min(part.threads, most_warps * warp_lanes);
     return part;

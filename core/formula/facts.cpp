@@ -225,37 +225,55 @@ bool is_thread(const Node& node) {
     return node.kind == NodeKind::variable && node.value == static_cast<std::int64_t>(Variable::i);
 }
 
-// The step of a + b or a - b: that of both, or of one beside a number.
-std::optional<std::int64_t> step_of_sum(const NodeFacts& a, const NodeFacts& b, bool is_sum,
-                                        const Sequence& sequence) {
-    const auto step_in = [&](const NodeFacts& of) -> std::optional<std::int64_t> {
-        if (of.range.is_single()) return 0;
-        return of.sequence && of.sequence->threads == sequence.threads ? of.step : std::nullopt;
-    };
-    const auto of_a = step_in(a);
-    const auto of_b = step_in(b);
-    if (!of_a || !of_b) return std::nullopt;
-    return narrowed(is_sum ? Wide{*of_a} + *of_b : Wide{*of_a} - *of_b);
+// True of i and of i divided by a number: they count up from 0.
+bool counts_up(const Node& node, const std::vector<Node>& nodes, const NodeFacts& facts) {
+    const bool is_quotient = node.kind == NodeKind::divide && is_thread(nodes[node.children[0]]);
+    return (is_thread(node) || is_quotient) && facts.sequence && facts.sequence->advance == 1;
 }
 
-// NodeFacts::step of i % m and i / m, and of their sums and multiples.
-std::optional<std::int64_t> step_of_result(const Node& node, const std::vector<Node>& nodes,
-                                           const NodeFacts& a, const NodeFacts& b,
-                                           const Sequence& sequence) {
-    if (sequence.threads == 1) return std::nullopt;
+// The repetition of an operand within `threads`, a period of the result.
+std::optional<Sequence> repetition_within(const NodeFacts& operand, std::uint64_t threads) {
+    if (operand.range.is_single()) return Sequence{};
+    if (!operand.sequence || threads % operand.sequence->threads != 0) return std::nullopt;
+    return operand.sequence->threads == threads ? operand.inner : operand.sequence;
+}
+
+std::optional<Sequence> inner_of_sum(const NodeFacts& a, const NodeFacts& b, bool is_sum,
+                                     std::uint64_t threads) {
+    const auto of_a = repetition_within(a, threads);
+    const auto of_b = repetition_within(b, threads);
+    if (!of_a || !of_b) return std::nullopt;
+    const auto both = paired(*of_a, *of_b, threads - 1);
+    if (!both || threads % both->threads != 0) return std::nullopt;
+    return repeats(both->threads,
+                   narrowed(is_sum ? Wide{both->a} + both->b : Wide{both->a} - both->b));
+}
+
+std::optional<Sequence> inner_of_multiple(const NodeFacts& of, const NodeFacts& times,
+                                          std::uint64_t threads) {
+    const auto one = repetition_within(of, threads);
+    if (!one || !times.range.is_single()) return std::nullopt;
+    return repeats(one->threads, narrowed(Wide{one->advance} * times.range.low));
+}
+
+// NodeFacts::inner of x % m and x / m where x counts up, and of their sums and multiples.
+std::optional<Sequence> inner_of_result(const Node& node, const std::vector<Node>& nodes,
+                                        const NodeFacts& a, const NodeFacts& b,
+                                        const Sequence& sequence) {
     switch (node.kind) {
         case NodeKind::divide:
         case NodeKind::remainder:
-            if (!is_thread(nodes[node.children[0]]) || !b.range.is_single() ||
-                sequence.threads != magnitude(b.range.low))
+            if (!counts_up(nodes[node.children[0]], nodes, a) || !b.range.is_single() ||
+                sequence.threads / a.sequence->threads != magnitude(b.range.low) ||
+                sequence.threads == a.sequence->threads)
                 return std::nullopt;
-            return node.kind == NodeKind::remainder ? 1 : 0;
+            return Sequence{a.sequence->threads, node.kind == NodeKind::remainder ? 1 : 0};
         case NodeKind::multiply:
-            if (b.range.is_single() && a.step) return narrowed(Wide{*a.step} * b.range.low);
-            if (a.range.is_single() && b.step) return narrowed(Wide{*b.step} * a.range.low);
-            return std::nullopt;
+            if (const auto inner = inner_of_multiple(a, b, sequence.threads)) return inner;
+            return inner_of_multiple(b, a, sequence.threads);
         case NodeKind::add:
-        case NodeKind::subtract: return step_of_sum(a, b, node.kind == NodeKind::add, sequence);
+        case NodeKind::subtract:
+            return inner_of_sum(a, b, node.kind == NodeKind::add, sequence.threads);
         default: return std::nullopt;
     }
 }
@@ -297,7 +315,7 @@ NodeFacts facts_of_operator(const Node& node, const std::vector<Node>& nodes,
     const auto moving = sequence_of_result(node.kind, operands, threads);
     facts.sequence = facts.range.is_single() ? Sequence{} : moving;
     if (facts.sequence)
-        facts.step = step_of_result(node, nodes, *operands[0], *operands[1], *facts.sequence);
+        facts.inner = inner_of_result(node, nodes, *operands[0], *operands[1], *facts.sequence);
     // 0/(i-1) has one value and yet fails in thread 1 alone: where an operator can fail, or decides
     // what is evaluated, its operands must be sequences, too.
     const bool can_fail_within = facts.can_fail || (is_lazy(node.kind) && facts.subtree_can_fail);

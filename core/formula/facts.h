@@ -27,9 +27,8 @@ struct NodeFacts {
     bool subtree_can_fail = false;       // it or anything below it
     std::optional<std::size_t> same_as;  // the operand whose value it always has, as in i % n
     std::optional<Sequence> sequence;    // none: not proven to repeat within the launch
-    // value(thread + 1) == value(thread) + step for two threads of one period of `sequence`; none:
-    // not proven, or the period is one thread.
-    std::optional<std::int64_t> step;
+    // The same within one period of `sequence`, which is a multiple of it; none: not proven.
+    std::optional<Sequence> inner;
     // Every node of the subtree has a sequence: their common period (threads). Then an operator
     // that fails nowhere in the first and the last of these periods fails nowhere between, because
     // between them every value moves evenly.

@@ -95,16 +95,14 @@ class PeriodSearch {
     std::uint64_t budget_ = work_budget;
 };
 
-// Of a sequence that moves by `step` from thread to thread within a period.
-Period even_within(const Sequence& sequence, std::int64_t step) {
-    std::int64_t over_period = 0;
-    if (!__builtin_mul_overflow(step, static_cast<std::int64_t>(sequence.threads), &over_period) &&
-        over_period == sequence.advance)
-        return {1, static_cast<std::uint64_t>(step)};
-    return {.threads = sequence.threads,
-            .advance = static_cast<std::uint64_t>(sequence.advance),
-            .inner_threads = 1,
-            .inner_advance = static_cast<std::uint64_t>(step)};
+Period period_with(const Sequence& inner, const Sequence& outer) {
+    const auto periods = static_cast<std::int64_t>(outer.threads / inner.threads);
+    const Period within{inner.threads, static_cast<std::uint64_t>(inner.advance)};
+    std::int64_t over_all = 0;
+    if (!__builtin_mul_overflow(inner.advance, periods, &over_all) && over_all == outer.advance)
+        return within;
+    return {outer.threads, static_cast<std::uint64_t>(outer.advance), within.threads,
+            within.advance};
 }
 
 // None where the access is not proven to repeat, or repeats only as the launch ends. `program` is
@@ -126,8 +124,8 @@ std::optional<Period> find_period(const FormulaAccess& access, const std::vector
         sequence = Sequence{*period, advance};
     }
     if (sequence->threads >= threads) return std::nullopt;
-    if (const auto step = facts[access.index].step; step && !access.condition)
-        return even_within(*sequence, *step);
+    if (const auto inner = facts[access.index].inner; inner && !access.condition)
+        return period_with(*inner, *sequence);
     return PeriodSearch(program, *sequence).shortest();
 }
 

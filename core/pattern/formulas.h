@@ -1,7 +1,7 @@
-// What index formulas are made of beside operators, and the tiles of a transpose: the model
-// evaluates them on the CPU and the kernels, compiled at run time from this very text, on the GPU.
-// A formula maps the logical index i of a thread's element (0, 1, 2, ... over the whole launch) to
-// the element that is touched, or to idle_lane.
+// What index formulas are made of beside operators: the model evaluates it on the CPU and the
+// kernels, compiled at run time from this very text, on the GPU. A formula maps the logical index i
+// of a thread's element (0, 1, 2, ... over the whole launch) to the element that is touched, or to
+// idle_lane.
 //
 // No standard header and no CUDA word may appear here: NVRTC reads it as it stands.
 #pragma once
@@ -48,68 +48,6 @@ struct Bits32 {
         word = (word >> 4 & 0x0F0F0F0Full) | (word & 0x0F0F0F0Full) << 4;
         word = (word >> 8 & 0x00FF00FFull) | (word & 0x00FF00FFull) << 8;
         return (word >> 16 & 0xFFFFull) | (word & 0xFFFFull) << 16;
-    }
-};
-
-// A tile of a matrix is a square of 2^side_bits rows and columns; consecutive indices go along its
-// rows. at() computes in the type of its arguments: kernels use 32 bits where these hold every
-// element.
-
-// A matrix tile by tile, line by line of tiles; a line is a row or a column of them. The steps are
-// in elements. In a matrix of rows of w elements, tiles of side s follow each other at a distance
-// of s from left to right and s * w from top to bottom; down its columns of tiles, step is s * w
-// and line_step s.
-struct Tiles {
-    Index line_tiles = 1;  // tiles of a line
-    Index step = 32;       // from a tile to the next one of its line
-    Index line_step = 32;  // from a line to the next one
-    Index pitch = 32;      // from a row within the tile to the next one
-    Index side_bits = 5;
-    constexpr Index elements() const { return Index{1} << 2 * side_bits; }
-    constexpr Index operator()(Index i) const {
-        return at(i >> 2 * side_bits, i & (elements() - 1));
-    }
-    template <typename Number>
-    constexpr Number at(Number tile, Number cell) const {
-        const Number line = tile / static_cast<Number>(line_tiles);
-        const Number place = tile - line * static_cast<Number>(line_tiles);
-        const Number row = cell >> side_bits;
-        return place * static_cast<Number>(step) + line * static_cast<Number>(line_step) +
-               row * static_cast<Number>(pitch) + cell - (row << side_bits);
-    }
-};
-
-// A tile in the block's shared memory, the same for every tile of the matrix. Row by row, row_step
-// is the padded width and column_step 1; column by column, the other way round.
-struct TileCells {
-    Index row_step = 32;
-    Index column_step = 1;
-    Index side_bits = 5;
-    constexpr Index elements() const { return Index{1} << 2 * side_bits; }
-    constexpr Index operator()(Index i) const { return at(i & (elements() - 1)); }
-    template <typename Number>
-    constexpr Number at(Number cell) const {
-        const Number row = cell >> side_bits;
-        return row * static_cast<Number>(row_step) +
-               (cell - (row << side_bits)) * static_cast<Number>(column_step);
-    }
-};
-
-// The same without padding: in row y column x is swapped with x ^ (y >> down << up), which stays in
-// the row. Consecutive indices go along a row, or down a column.
-struct SwizzledCells {
-    Index goes_down = 0;
-    Index side_bits = 5;
-    Index down = 0;
-    Index up = 0;
-    constexpr Index elements() const { return Index{1} << 2 * side_bits; }
-    constexpr Index operator()(Index i) const {
-        const Index last = (Index{1} << side_bits) - 1;
-        const Index line = i >> side_bits & last;
-        const Index place = i & last;
-        const Index y = goes_down != 0 ? place : line;
-        const Index x = goes_down != 0 ? line : place;
-        return (y << side_bits) + (x ^ (y >> down << up & last));
     }
 };
 

@@ -3,34 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstring>
 #include <numeric>
-#include <type_traits>
 
 namespace coalprof {
 namespace {
-
-using Custom = std::shared_ptr<const CustomFormula>;
-
-template <typename Pattern>
-void evaluate_lanes(const Pattern& f, std::uint64_t first, std::uint32_t count,
-                    std::uint64_t* elements) {
-    for (std::uint32_t k = 0; k < count; ++k) elements[k] = f(first + k);
-}
-
-struct PeriodOf {
-    std::optional<Period> operator()(const Tiles& f) const {
-        return Period{.threads = f.line_tiles * f.elements(),
-                      .advance = f.line_step,
-                      .inner_threads = f.elements(),
-                      .inner_advance = f.step};
-    }
-    std::optional<Period> operator()(const TileCells& f) const { return Period{f.elements(), 0}; }
-    std::optional<Period> operator()(const SwizzledCells& f) const {
-        return Period{f.elements(), 0};
-    }
-    std::optional<Period> operator()(const Custom& f) const { return f->period(); }
-};
 
 // Those of the first `lanes` whose element is not idle_lane, one bit each.
 std::uint32_t active_among(const std::array<std::uint64_t, warp_lanes>& elements,
@@ -47,64 +23,30 @@ std::uint32_t active_among(const std::array<std::uint64_t, warp_lanes>& elements
 
 }  // namespace
 
-void evaluate(const Formula& formula, std::uint64_t first, std::uint32_t count,
-              std::uint64_t* elements) {
-    std::visit(
-        [&](const auto& f) {
-            if constexpr (std::is_same_v<std::decay_t<decltype(f)>, Custom>) {
-                f->evaluate(first, count, elements);
-            } else {
-                evaluate_lanes(f, first, count, elements);
-            }
-        },
-        formula);
+bool has_barrier(const Program& program) {
+    return std::ranges::any_of(program.instructions, &Instruction::after_barrier);
 }
-
-std::optional<Period> period_of(const Formula& formula) { return std::visit(PeriodOf{}, formula); }
 
 bool is_pointer_load(const Program& program, const Instruction& instruction) {
     return instruction.kind == AccessKind::load && program.arrays[instruction.array].rows_of;
 }
 
-bool is_same(const Formula& a, const Formula& b) {
-    if (a.index() != b.index()) return false;
-    return std::visit(
-        [&b](const auto& left) {
-            using Type = std::decay_t<decltype(left)>;
-            const Type& right = std::get<Type>(b);
-            if constexpr (std::is_same_v<Type, Custom>) {
-                return left == right || left->is_same_as(*right);
-            } else {
-                static_assert(std::has_unique_object_representations_v<Type>);
-                return std::memcmp(&left, &right, sizeof(Type)) == 0;
-            }
-        },
-        a);
-}
-
-bool may_idle(const Formula& formula) {
-    const auto* custom = std::get_if<Custom>(&formula);
-    return custom && (*custom)->may_idle();
-}
+bool is_same(const Formula& a, const Formula& b) { return a == b || a->is_same_as(*b); }
 
 std::uint32_t hashes_of(const Formula& formula) {
     ExpressionsSeen seen;
-    const auto* custom = std::get_if<Custom>(&formula);
-    return custom ? (*custom)->computed(seen).hashes : 0;
+    return formula->computed(seen).hashes;
 }
 
 bool divides(const Formula& formula) {
     ExpressionsSeen seen;
-    if (const auto* custom = std::get_if<Custom>(&formula))
-        return (*custom)->computed(seen).divides;
-    return std::holds_alternative<Tiles>(formula);
+    return formula->computed(seen).divides;
 }
 
 std::uint32_t blocks_in_turn(const Program& program, std::uint32_t per_thread) {
     constexpr std::uint64_t most = 32;
-    const bool is_free = std::ranges::all_of(program.instructions, [](const Instruction& one) {
-        return one.space == Space::global && !std::holds_alternative<Tiles>(one.formula);
-    });
+    const bool is_free = std::ranges::all_of(
+        program.instructions, [](const Instruction& one) { return one.space == Space::global; });
     const std::uint64_t of_one_block = std::uint64_t{program.block} * per_thread;
     if (!is_free || program.threads % of_one_block != 0 || per_thread == 1) return 1;
     return static_cast<std::uint32_t>(std::gcd(program.threads / of_one_block, most));
@@ -135,7 +77,7 @@ WarpAccess access_of_warp(const Program& program, const Placement& placement,
     static_cast<void>(program);
     // Hot: every access of a walked launch passes here. Elements become addresses in place, in
     // plain loops that compilers turn into vector code.
-    evaluate(instruction.formula, first_thread, lanes, access.addresses.data());
+    instruction.formula->evaluate(first_thread, lanes, access.addresses.data());
     access.active_lanes = active_among(access.addresses, lanes);
     if (instruction.one_lane_sends) access.active_lanes &= ~access.active_lanes + 1;
     const auto shift = static_cast<std::uint32_t>(std::countr_zero(instruction.width_bytes));

@@ -8,7 +8,6 @@
 #include <string>
 #include <string_view>
 #include <unordered_set>
-#include <variant>
 #include <vector>
 
 #include "core/access/warp_access.h"
@@ -54,6 +53,7 @@ class CustomFormula {
     // elements[k] = element of logical index first + k, or idle_lane, for k < count (at most 32).
     virtual void evaluate(std::uint64_t first, std::uint32_t count,
                           std::uint64_t* elements) const = 0;
+    // None for sequences that do not repeat (scatter).
     virtual std::optional<Period> period() const = 0;
     // True if idle_lane may be among its answers.
     virtual bool may_idle() const { return true; }
@@ -82,16 +82,10 @@ class CustomFormula {
     }
 };
 
-using Formula = std::variant<std::shared_ptr<const CustomFormula>, Tiles, TileCells, SwizzledCells>;
+using Formula = std::shared_ptr<const CustomFormula>;
 
 // True if both compute the same elements in the same way, so that their code is the same.
 bool is_same(const Formula& a, const Formula& b);
-
-// elements[k] = formula(first + k) for k < count <= 32.
-void evaluate(const Formula& formula, std::uint64_t first, std::uint32_t count,
-              std::uint64_t* elements);
-// None for sequences that do not repeat (scatter).
-std::optional<Period> period_of(const Formula& formula);
 
 // After a launch that stored to it, element e of an array equals element formula(e) of `array`.
 struct Origin {
@@ -139,7 +133,8 @@ struct Instruction {
     Formula formula;
     // Stores only: the earlier load whose value is stored. None: the element's own value.
     std::optional<std::uint32_t> value_of = std::nullopt;
-    bool after_barrier = false;    // the threads of the block wait for each other before it
+    bool after_barrier = false;  // the threads of the block wait for each other before it
+    bool takes_all = false;  // each element of its array once, neighbours at about the same time
     LoadPath path = LoadPath::ld;  // of loads of global memory
     // The type of its elements, of width_bytes. It decides how an atomic adds, but no traffic.
     ElementType type = ElementType::u32;
@@ -157,6 +152,9 @@ struct Program {
     std::string_view predicted_only = {};
 };
 
+// True if threads of a block hand values on to each other.
+bool has_barrier(const Program& program);
+
 // True if it loads pointers to rows, no elements.
 bool is_pointer_load(const Program& program, const Instruction& instruction);
 
@@ -164,9 +162,6 @@ bool is_pointer_load(const Program& program, const Instruction& instruction);
 Space space_of(const Program& program, std::uint32_t array);
 // Shared memory of a block.
 std::uint64_t shared_bytes_of(const Program& program);
-
-// True if some thread of the launch may be idle.
-bool may_idle(const Formula& formula);
 
 // Random words that a thread computes for one element.
 std::uint32_t hashes_of(const Formula& formula);
@@ -176,9 +171,9 @@ std::uint32_t hashes_of(const Formula& formula);
 bool divides(const Formula& formula);
 
 // The number of neighbouring blocks whose elements interleave, where each thread has `per_thread`,
-// all of them: 1 where none do. Where every array is global and no tile belongs to a block, it does
-// not matter which block touches what; without interleaving each block would store to one long
-// stretch of memory, and long ones slow an H200 down (docs/measurements.md).
+// all of them: 1 where none do. Where every array is global, it does not matter which block touches
+// what; without interleaving each block would store to one long stretch of memory, and long ones
+// slow an H200 down (docs/measurements.md).
 std::uint32_t blocks_in_turn(const Program& program, std::uint32_t per_thread);
 
 // The arrays' positions: the byte address of element 0, one per Program::arrays. The model's counts

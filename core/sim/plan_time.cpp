@@ -8,7 +8,6 @@
 #include <numeric>
 #include <optional>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "core/count/bandwidth.h"
@@ -51,10 +50,9 @@ bool needs_loaded(const Program& program, const Instruction& one) {
 std::vector<PlannedAccess> accesses_of_warp(const Program& program, std::uint32_t elements) {
     constexpr std::uint32_t kept_registers = 32;  // compilers rarely use more
     const std::vector<Instruction>& all = program.instructions;
-    const bool has_barrier = std::ranges::any_of(all, &Instruction::after_barrier);
     std::uint32_t at_once = 1;
     while (at_once < elements &&
-           (has_barrier || registers_for(program, at_once + 1) <= kept_registers))
+           (has_barrier(program) || registers_for(program, at_once + 1) <= kept_registers))
         ++at_once;
     std::vector<PlannedAccess> order;
     std::uint32_t last_load = 0;
@@ -78,24 +76,19 @@ std::vector<PlannedAccess> accesses_of_warp(const Program& program, std::uint32_
     return order;
 }
 
-// What a pattern's formula computes: divisions are by numbers that its text does not spell out. As
-// many as NVRTC 13.0 issues for 9.0 (docs/measurements/instructions.txt).
-Computed computed_of(const Formula& formula, ExpressionsSeen& seen) {
-    // Of a tile's cells nearly all is computed once for all elements.
-    const auto* const text = std::get_if<std::shared_ptr<const CustomFormula>>(&formula);
-    return text ? (*text)->computed(seen) : Computed{};
-}
-
-// For one element; what instructions have in common once.
+// Of all formulas, for one element; what instructions have in common once. Divisions are by numbers
+// that a pattern's text does not spell out: as many as NVRTC 13.0 issues for 9.0
+// (docs/measurements/instructions.txt). A thread finds all its elements of a tile at once.
 Computed computed_of(const Program& program) {
     Computed sum;
     ExpressionsSeen seen;
+    if (has_barrier(program)) return sum;
     for (auto one = program.instructions.begin(); one != program.instructions.end(); ++one) {
         if (std::any_of(program.instructions.begin(), one, [&](const Instruction& other) {
                 return is_same(other.formula, one->formula);
             }))
             continue;
-        const Computed more = computed_of(one->formula, seen);
+        const Computed more = one->formula->computed(seen);
         sum.operators += more.operators;
         sum.divisions += more.divisions;
         sum.conditions += more.conditions;
@@ -107,7 +100,7 @@ Computed computed_of(const Program& program) {
 // The distance of blocks whose accesses are shifted copies; 0: none.
 std::uint64_t block_step(const Instruction& one, const LaunchOrder& order) {
     constexpr std::uint64_t most_threads = std::uint64_t{1} << 40, most_blocks = 64;
-    const std::optional<Period> period = period_of(one.formula);
+    const std::optional<Period> period = one.formula->period();
     if (!period) return 0;
     const std::uint64_t threads =
         std::uint64_t{order.block} * (order.blocks_in_turn > 1 ? 1 : order.per_thread);

@@ -388,10 +388,10 @@ class PatternProgram {
     std::uint64_t row_bytes(const Program& program) const {
         const Instruction& table = program.instructions[0];
         const Instruction& access = program.instructions[1];
-        const std::uint64_t second = period_of(table.formula).value_or(Period{}).threads;
+        const std::uint64_t second = table.formula->period().value_or(Period{}).threads;
         if (second >= program.threads) return 0;
         std::uint64_t element = 0;
-        evaluate(access.formula, second, 1, &element);
+        access.formula->evaluate(second, 1, &element);
         return element * access.width_bytes;
     }
 

@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
+#include <utility>
+#include <vector>
 
 #include "core/formula/formula.h"
 #include "core/pattern/builder.h"
@@ -22,17 +23,20 @@ struct Matrix {
     std::uint64_t height = 0;
 };
 
-// Element e of the transpose is element e % height * width + e / height of the matrix.
-Formula turned(const Plan& plan, const Matrix& matrix) {
-    auto formula = std::make_shared<ParsedFormula>(
-        parse_formula("i%height*width + i/height", {"height", "width"}));
-    formula->is_of_catalog = true;
+// Of all elements of the matrix, each a thread's.
+Program program_of(const Plan& plan, const Matrix& matrix, const std::string& text,
+                   const std::vector<std::pair<std::string, std::uint64_t>>& numbers) {
+    std::vector<std::string> names;
     FormulaLaunch launch{.type = plan.type, .shape = plan.shape};
+    for (const auto& [name, value] : numbers) {
+        names.push_back(name);
+        launch.values.push_back(static_cast<std::int64_t>(value));
+    }
     launch.shape.size_bytes = matrix.width * matrix.height * bytes_of(plan.type);
     launch.shape.grid.reset();
-    launch.values = {static_cast<std::int64_t>(matrix.height),
-                     static_cast<std::int64_t>(matrix.width)};
-    return make_formula_program(formula, launch).instructions.front().formula;
+    auto formula = std::make_shared<ParsedFormula>(parse_formula(text, names));
+    formula->is_of_catalog = true;
+    return make_formula_program(formula, launch);
 }
 
 constexpr std::uint32_t bank_bytes = 4;
@@ -49,65 +53,62 @@ std::uint64_t padding_elements(std::uint64_t side, std::uint32_t element_bytes) 
 
 // Rows that lie in the banks together exchange columns in the same way, and the next ones by a step
 // more: as many columns as a pass takes of a row of the tile's transpose, or as share a word. Then
-// a pass uses each bank once, both along rows and down columns.
-SwizzledCells swizzled_cells(std::uint64_t side, std::uint32_t element_bytes, bool goes_down) {
+// a pass uses each bank once, both along rows and down columns. Of row and column, the place of the
+// element in the tile.
+std::string swizzled_place(std::string_view row, std::string_view column, std::uint64_t side,
+                           std::uint32_t element_bytes) {
     const std::uint64_t row_bytes = side * element_bytes;
     const std::uint64_t rows = std::max<std::uint64_t>(1, banks * bank_bytes / row_bytes);
     const std::uint64_t lanes =  // of a pass
         std::min<std::uint64_t>(warp_lanes, banks * bank_bytes / element_bytes);
     const std::uint64_t of_a_word = std::max<std::uint64_t>(1, bank_bytes / element_bytes);
-    const std::uint64_t step = std::max(of_a_word, lanes / side);
-    const auto bits = [](std::uint64_t power) {
-        return static_cast<Index>(std::countr_zero(power));
-    };
-    return {goes_down ? Index{1} : Index{0}, bits(side), bits(rows), bits(step)};
+    return fmt::format("{0}*{2} + ({1} ^ {0}/{3}*{4} & {5})", row, column, side, rows,
+                       std::max(of_a_word, lanes / side), side - 1);
 }
 
 // a -> tile row by row, tile -> b column by column: thread i holds one element on the way in and
 // another on the way out. Tiles follow each other down a, which is along the rows of b: an H200 is
-// slower where blocks that run together write at large distances (docs/measurements.md).
+// slower where blocks that run together write at large distances (docs/measurements.md). The sides
+// of tiles are powers of two, which the text says, so that no kernel divides by them.
+std::string tiled_text(const PatternOptions& options, std::uint64_t side, std::uint32_t bytes) {
+    const bool is_swizzled = options.variant == "swizzled";
+    const auto place = [&](const char* row, const char* column) {
+        return is_swizzled ? swizzled_place(row, column, side, bytes)
+                           : fmt::format("{}*pitch + {}", row, column);
+    };
+    return fmt::format(
+        "t = i/{1}; row = i%{1}/{0}; column = i%{0}; "
+        "load: a[t%down*({0}*width) + t/down*{0} + row*width + column]; "
+        "shared.store: tile[{2}]; shared.load: tile[{3}]; "
+        "store: b[t%down*{0} + t/down*({0}*height) + row*height + column]",
+        side, side * side, place("row", "column"), place("column", "row"));
+}
+
 Program tiled_transpose(const Plan& plan, const Matrix& matrix, std::uint64_t side) {
-    const auto& [width, height] = matrix;
     const std::uint32_t bytes = bytes_of(plan.type);
-    const std::uint64_t padding =
-        plan.options.variant == "padded" ? padding_elements(side, bytes) : 0;
-    const auto side_bits = static_cast<Index>(std::countr_zero(side));
-    const std::uint64_t pitch = side + padding;
+    const std::uint64_t pitch = *tile_pitch(plan.options, plan.type);
     if (const std::uint64_t tile_bytes = ((side - 1) * pitch + side) * bytes;
         tile_bytes > shared_bytes_of_block)
         throw UsageError(
             fmt::format("--tile {}: tiles of {} take {} bytes; a block has {} of "
                         "shared memory; leave --tile out",
                         side, name_of(plan.type), tile_bytes, shared_bytes_of_block));
-    const std::uint64_t down = height / side;
-    Formula cells_of_rows = TileCells{pitch, 1, side_bits};
-    Formula cells_of_columns = TileCells{1, pitch, side_bits};
-    if (plan.options.variant == "swizzled") {
-        cells_of_rows = swizzled_cells(side, bytes, false);
-        cells_of_columns = swizzled_cells(side, bytes, true);
-    }
-    constexpr std::uint32_t a = 0, b = 1, tile = 2;
-    constexpr std::uint32_t from_a = 0, from_tile = 2;  // instructions
-
-    Program program;
-    program.block = plan.shape.block;
-    program.threads = width * height;
-    program.useful_bytes = 2 * program.threads * bytes;
-    program.arrays = {
-        {"a", bytes, program.threads},
-        // b[x * height + y] = a[y * width + x], in any order
-        {"b", bytes, program.threads, Origin{a, turned(plan, matrix)}},
-        {"tile", bytes, (side - 1) * pitch + side},
-    };
-    program.instructions = {
-        {AccessKind::load, Space::global, bytes, a,
-         Tiles{down, side * width, side, width, side_bits}},
-        {AccessKind::store, Space::shared, bytes, tile, cells_of_rows, from_a},
-        {AccessKind::load, Space::shared, bytes, tile, cells_of_columns, std::nullopt, true},
-        {AccessKind::store, Space::global, bytes, b,
-         Tiles{down, side, side * height, height, side_bits}, from_tile},
-    };
-    for (Instruction& one : program.instructions) one.type = plan.type;
+    Program program = program_of(plan, matrix, tiled_text(plan.options, side, bytes),
+                                 {{"width", matrix.width},
+                                  {"height", matrix.height},
+                                  {"down", matrix.height / side},
+                                  {"pitch", pitch}});
+    std::vector<Instruction>& steps = program.instructions;
+    steps[0].takes_all = steps[3].takes_all = true;
+    steps[1].value_of = 0;
+    steps[2].after_barrier = true;
+    steps[3].value_of = 2;
+    // b[x * height + y] = a[y * width + x], in any order
+    program.arrays[steps[3].array].origin =
+        Origin{steps[0].array, program_of(plan, matrix, "i%height*width + i/height",
+                                          {{"height", matrix.height}, {"width", matrix.width}})
+                                   .instructions.front()
+                                   .formula};
     return program;
 }
 

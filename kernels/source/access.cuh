@@ -22,27 +22,14 @@ struct Addresses {
     Index of[per_thread];
 };
 
-// A formula of which every number is known to be below 2^32. With this assumption the compiler
-// divides in 32 bits, which takes a quarter of the instructions.
-template <typename Formula>
-__device__ __forceinline__ Formula narrowed(Formula formula) {
-    constexpr unsigned count = sizeof(Formula) / sizeof(Index);
-    Index numbers[count];
-    memcpy(numbers, &formula, sizeof(Formula));
-#pragma unroll
-    for (unsigned k = 0; k < count; ++k) numbers[k] = static_cast<Word>(numbers[k]);
-    memcpy(&formula, numbers, sizeof(Formula));
-    return formula;
-}
-
 // Every lane of the warp is here, or has left the kernel, or never existed. Lanes that diverged
 // before converge.
 __device__ __forceinline__ bool any_of_warp(bool active) { return __any_sync(~0u, active); }
 
-// `idle`: the reasons for which the formula can answer idle_lane; `narrow`: indices and the
-// formula's numbers are below 2^32; `step`: from an element of the thread to its next one. `ends`:
-// the launch may end before the thread's last element; those past its end are as idle.
-template <Idle idle, bool narrow, bool ends, int step, int per_thread, typename Formula>
+// `idle`: the reasons for which the formula can answer idle_lane; `step`: from an element of the
+// thread to its next one. `ends`: the launch may end before the thread's last element; those past
+// its end are as idle.
+template <Idle idle, bool ends, int step, int per_thread, typename Formula>
 __device__ __forceinline__ Lanes<per_thread> place(const Formula& formula, Index first, Index end) {
     Lanes<per_thread> lanes;
 #pragma unroll
@@ -50,8 +37,6 @@ __device__ __forceinline__ Lanes<per_thread> place(const Formula& formula, Index
         const Index i = first + static_cast<Index>(j) * step;
         if (ends && i >= end)
             lanes.element[j] = idle_lane;
-        else if constexpr (narrow)
-            lanes.element[j] = narrowed(formula)(static_cast<Word>(i));
         else
             lanes.element[j] = formula(i);
         lanes.active[j] = (idle == Idle::none && !ends) || lanes.element[j] != idle_lane;
@@ -62,54 +47,19 @@ __device__ __forceinline__ Lanes<per_thread> place(const Formula& formula, Index
     return lanes;
 }
 
-// The type that numbers elements.
-template <bool narrow>
-struct NumberOf {
-    using Type = Index;
-};
-template <>
-struct NumberOf<true> {
-    using Type = Word;
-};
-
-// place() for a thread whose elements all lie in one tile, of which a block takes the whole or some
-// rows. The block knows its tile without looking at i, the thread's place in it is found once, and
-// its elements are a fixed number of rows apart.
-template <int side, int block, int per_thread, typename Number>
-__device__ __forceinline__ Lanes<per_thread> place_down(Number element, Number row_step) {
+// The same for elements that are known to be `step` from each other.
+template <int per_thread, typename Formula>
+__device__ __forceinline__ Lanes<per_thread> place_evenly(const Formula& formula, Index first,
+                                                          Index step) {
     Lanes<per_thread> lanes;
+    const Index element = formula(first);
 #pragma unroll
     for (int j = 0; j < per_thread; ++j) {
-        lanes.element[j] = element + static_cast<Number>(j) * (block / side) * row_step;
+        lanes.element[j] = element + static_cast<Index>(j) * step;
         lanes.active[j] = true;
         lanes.any[j] = true;
     }
     return lanes;
-}
-
-// The number of the thread's first element in its tile.
-template <int blocks_of_tile, int block, int per_thread>
-__device__ __forceinline__ Word cell_of_thread() {
-    return blockIdx.x % blocks_of_tile * (block * per_thread) + threadIdx.x % block;
-}
-
-template <int side, bool narrow, int block, int per_thread>
-__device__ __forceinline__ Lanes<per_thread> place_in_tile(const Tiles& formula) {
-    using Number = typename NumberOf<narrow>::Type;
-    constexpr int blocks = side * side / (block * per_thread);
-    const Number tile = blockIdx.x / blocks;
-    const Number cell = cell_of_thread<blocks, block, per_thread>();
-    return place_down<side, block, per_thread>(formula.at(tile, cell),
-                                               static_cast<Number>(formula.pitch));
-}
-
-template <int side, bool narrow, int block, int per_thread>
-__device__ __forceinline__ Lanes<per_thread> place_in_tile(const TileCells& formula) {
-    using Number = typename NumberOf<narrow>::Type;
-    constexpr int blocks = side * side / (block * per_thread);
-    const Number cell = cell_of_thread<blocks, block, per_thread>();
-    return place_down<side, block, per_thread>(formula.at(cell),
-                                               static_cast<Number>(formula.row_step));
 }
 
 // `base`: the address of element 0. `apart`: the compiler could see that two elements of one thread

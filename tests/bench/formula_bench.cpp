@@ -23,8 +23,7 @@ Program program_of(const std::string& text, std::uint64_t threads) {
 }
 
 const UserFormula& formula_in(const Program& program) {
-    return dynamic_cast<const UserFormula&>(
-        *std::get<std::shared_ptr<const CustomFormula>>(program.instructions[0].formula));
+    return dynamic_cast<const UserFormula&>(*program.instructions[0].formula);
 }
 
 constexpr std::uint64_t threads = 1 << 20;

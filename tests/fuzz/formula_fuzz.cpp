@@ -114,8 +114,7 @@ bool goes_by_text(Op op) { return op != Op::copy && op != Op::add; }
 
 void claim_program(const Program& program, Op op) {
     for (const Instruction& instruction : program.instructions) {
-        const auto& formula = dynamic_cast<const UserFormula&>(
-            *std::get<std::shared_ptr<const CustomFormula>>(instruction.formula));
+        const auto& formula = dynamic_cast<const UserFormula&>(*instruction.formula);
         std::vector<std::uint64_t> elements(program.threads);
         for (std::uint64_t first = 0; first < program.threads; first += warp_lanes)
             formula.evaluate(first,

@@ -63,10 +63,11 @@ Subject random_subject(RandomFormulas& random, Op op, ElementType type) {
 std::vector<std::uint64_t> evaluated(const Program& program) {
     std::vector<std::uint64_t> elements(program.threads);
     for (std::uint64_t first = 0; first < program.threads; first += warp_lanes)
-        evaluate(program.instructions.front().formula, first,
-                 static_cast<std::uint32_t>(
-                     std::min<std::uint64_t>(warp_lanes, program.threads - first)),
-                 elements.data() + first);
+        program.instructions.front().formula->evaluate(
+            first,
+            static_cast<std::uint32_t>(
+                std::min<std::uint64_t>(warp_lanes, program.threads - first)),
+            elements.data() + first);
     return elements;
 }
 
@@ -78,8 +79,7 @@ class IndexKernel {
         std::string functors;
         std::string cases;
         for (std::size_t k = 0; k < subjects.size(); ++k) {
-            const auto& formula = std::get<std::shared_ptr<const CustomFormula>>(
-                subjects[k].plan.program.instructions.front().formula);
+            const Formula& formula = subjects[k].plan.program.instructions.front().formula;
             const Functor functor = formula->functor(fmt::format("F{}", k));
             functors += functor.source;
             cases += fmt::format("case {0}: out[i] = F{0}{{{{{1}}}}}(i); break;\n", k,

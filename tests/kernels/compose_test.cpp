@@ -102,10 +102,6 @@ TEST(Compose, lets_blocks_take_their_elements_in_turn_where_all_have_work) {
     EXPECT_EQ(in_turn("shared-stride", 4, 64 * 4096), 1u);  // a block's memory is its own
     EXPECT_EQ(shape_of(tiled_transpose("padded", 1024, ElementType::f32, 1 << 22)).blocks_in_turn,
               1u);
-    // Threads of a tile find their elements by their block.
-    EXPECT_EQ(shape_of(handmade_plan({{AccessKind::load, 0, Tiles{}}}, 1, 1 << 16, 1 << 16, 4))
-                  .blocks_in_turn,
-              1u);
     const Plan plan = plan_of("offset", 3, Op::load, ElementType::f32, 4, 64 * 4096);
     EXPECT_EQ(shape_of(plan).step(), 32u * 256);
 }
@@ -209,40 +205,32 @@ TEST(Compose, lets_a_block_meet_between_storing_a_tile_and_loading_it) {
     EXPECT_LT(calls(source, "meet").front(), load);
 }
 
-// What place_in_tile() makes of the formulas (kernels/source/access.cuh): the place of the thread's
-// first element, and from there so many rows down for each further one.
+// A thread's elements in a tile lie whole rows apart: 256 threads take 8 rows of a tile of 32,
+// which are 8 * 64 elements of a matrix of 64 columns, and 8 * 33 of a padded tile. Columns of a
+// swizzled tile are no fixed distance from each other.
 TEST(Compose, finds_the_elements_of_a_tile_by_steps_of_whole_rows) {
-    for (const Index side_bits : {4u, 5u, 6u}) {
-        const Index side = Index{1} << side_bits;
-        const Tiles tiles{3, side, side * 96, 96, side_bits};
-        const Tiles turned{3, side * 160, side, 160, side_bits};
-        const TileCells cells{side + 1, 1, side_bits};
-        const TileCells columns{1, side + 1, side_bits};
-        for (std::uint64_t block = side; block <= std::min<Index>(1024, side * side); block *= 2)
-            for (std::uint64_t i = 0; i < 7 * side * side; ++i) {
-                const Index tile = i / (side * side);
-                const Index cell = i % (side * side);
-                const Index first = cell % block;  // of its thread
-                const Index rows = cell / block * (block / side);
-                ASSERT_EQ(tiles.at(tile, first) + rows * tiles.pitch, tiles(i));
-                ASSERT_EQ(turned.at(tile, first) + rows * turned.pitch, turned(i));
-                ASSERT_EQ(cells.at(first) + rows * cells.row_step, cells(i));
-                ASSERT_EQ(columns.at(first) + rows * columns.row_step, columns(i));
-            }
+    const Plan padded = tiled_transpose("padded", 64);
+    const ProgramShape shape = shape_of(padded);
+    constexpr std::array<std::uint64_t, 4> steps{8 * 64, 8 * 33, 8, 8 * 256};  // 256 rows
+    for (std::size_t k = 0; k < 4; ++k) {
+        EXPECT_TRUE(shape.instructions[k].is_even);
+        EXPECT_EQ(step_of(padded.program.instructions[k].formula, shape), steps[k]) << k;
     }
-    const ProgramShape shape = shape_of(tiled_transpose("padded", 64));
-    for (const InstructionShape& one : shape.instructions) EXPECT_EQ(one.tile_side, 32u);
+    EXPECT_EQ(occurrences(source_of(padded), "place_evenly<per_thread>("), 4u);
+    const ProgramShape swizzled = shape_of(tiled_transpose("swizzled", 64));
+    EXPECT_TRUE(swizzled.instructions[0].is_even);
+    EXPECT_FALSE(swizzled.instructions[1].is_even);
     // A block that takes two tiles is none of these.
     Plan two = tiled_transpose("padded", 64);
     two.shape.per_thread = 8;
-    EXPECT_EQ(shape_of(two).instructions[0].tile_side, 0u);
+    EXPECT_FALSE(shape_of(two).instructions[0].is_even);
 }
 
 TEST(Compose, gives_every_array_of_shared_memory_its_place) {
     // A padded tile of f32: 31 rows of 33 words and one of 32.
     const Plan plan = tiled_transpose("padded", 64);
     EXPECT_EQ(shape_of(plan).shared_bytes, (31 * 33 + 32) * 4u);
-    EXPECT_EQ(shared_offset(plan.program, 2), 0u);
+    EXPECT_EQ(shared_offset(plan.program, 1), 0u);
     Plan two = handmade_plan(
         {{AccessKind::store, 0, index_of("i%32")}, {AccessKind::store, 1, index_of("i%32")}}, 2, 64,
         33);

@@ -107,7 +107,7 @@ class FakeKernels {
     void each_element(std::size_t instruction, Visit visit) const {
         for (std::uint64_t i = 0; i < plan_.program.threads; ++i) {
             std::uint64_t element = 0;
-            evaluate(plan_.program.instructions[instruction].formula, i, 1, &element);
+            plan_.program.instructions[instruction].formula->evaluate(i, 1, &element);
             if (element != idle_lane) visit(element);
         }
     }
@@ -120,7 +120,7 @@ class FakeKernels {
     std::size_t formulas() const {
         std::size_t k = 0;
         for (std::size_t i = 0; i < shape_.instructions.size(); ++i)
-            if (shape_.instructions[i].lanes == i) ++k;
+            if (shape_.instructions[i].lanes == i) k += shape_.instructions[i].is_even ? 2 : 1;
         return k;
     }
     void access(const FakeLaunch& launch) {
@@ -147,7 +147,7 @@ class FakeKernels {
                 for (std::uint64_t k = begin;
                      k < std::min(plan_.program.threads, begin + of_one_block); ++k) {
                     std::uint64_t element = 0;
-                    evaluate(one.formula, k, 1, &element);
+                    one.formula->evaluate(k, 1, &element);
                     Word* const global =
                         reinterpret_cast<Word*>(operand.base + element * one.width_bytes);
                     Word& place = one.space == Space::shared ? block_memory.at(element) : *global;
@@ -198,7 +198,7 @@ class FakeKernels {
             Word words[4] = {};
             if (origin) {
                 std::uint64_t from = 0;
-                evaluate(origin->formula, element, 1, &from);
+                origin->formula->evaluate(element, 1, &from);
                 start("marked", bytes, parameter<Operand>(launch, 3), from, words);
             } else {
                 touched(operand, bytes, element, words);

@@ -20,7 +20,7 @@ std::uint64_t counted(const std::vector<Formula>& formulas, std::uint32_t width,
     for (const Formula& formula : formulas) {
         for (std::uint64_t i = 0; i < threads; ++i) {
             std::uint64_t element = 0;
-            evaluate(formula, i, 1, &element);
+            formula->evaluate(i, 1, &element);
             if (element != idle_lane) blocks.insert(element * width / block);
         }
     }
@@ -53,12 +53,12 @@ TEST(Footprint, of_runs_is_counted_as_a_set_would) {
             for (const Formula& formula : with_runs(k, threads))
                 for (const std::uint32_t width : {1u, 4u, 8u, 16u})
                     for (const std::uint64_t block : {32u, 64u, 128u}) {
-                        if (!runs_of(formula, width, threads)) continue;
+                        if (!runs_of({.width_bytes = width, .formula = formula}, threads)) continue;
                         ++with;
                         ASSERT_EQ(*touched({formula}, width, threads, block),
                                   counted({formula}, width, threads, block))
-                            << std::get<std::shared_ptr<const CustomFormula>>(formula)->text()
-                            << " width " << width << " block " << block << " threads " << threads;
+                            << formula->text() << " width " << width << " block " << block
+                            << " threads " << threads;
                     }
     EXPECT_GT(with, 12000 / fewer_cases);  // of 25,200
 }

@@ -16,6 +16,14 @@
 namespace coalprof {
 namespace {
 
+// The elements of a matrix, tile by tile of `side`, `across` of them to a line. The steps, in
+// elements, are from tile to tile, from line to line, and from row to row of a tile.
+std::string tiles_text(std::uint64_t across, std::uint64_t step, std::uint64_t line_step,
+                       std::uint64_t pitch, std::uint64_t side) {
+    return fmt::format("i/{0}%{1}*{2} + i/{0}/{1}*{3} + i%{0}/{4}*{5} + i%{4}", side * side, across,
+                       step, line_step, side, pitch);
+}
+
 // A launch of random shape over a formula; small enough to walk.
 struct Launch {
     Program program;
@@ -77,18 +85,21 @@ class LaunchMaker {
                                          one_of({1, 8, 32, 120, 512, 1 << 12, 1 << 16})));
             case 6: {  // a matrix in tiles, and at times its transpose
                 const std::uint64_t across = pick(1, 4);
-                const std::uint64_t side_bits = one_of({4, 5, 6});
-                const std::uint64_t side = 1 << side_bits;
+                const std::uint64_t side = one_of({16, 32, 64});
                 const std::uint64_t pitch = side * one_of({1, 2, 3, 4, 6});
-                return pick(0, 1)
-                           ? Tiles{across, side, side * side * across, side * across, side_bits}
-                           : Tiles{across, side * pitch, side, pitch, side_bits};
+                return index(
+                    pick(0, 1) ? tiles_text(across, side, side * side * across, side * across, side)
+                               : tiles_text(across, side * pitch, side, pitch, side));
             }
             case 7:  // tiles that may overlap
-                return Tiles{pick(1, 3), pick(0, 2000), pick(0, 2000), pick(0, 100),
-                             one_of({4, 5})};
-            case 8: return TileCells{pick(0, 40), pick(0, 40), one_of({4, 5})};
-            case 9: return SwizzledCells{pick(0, 1), one_of({4, 5, 6}), pick(0, 3), pick(0, 3)};
+                return index(tiles_text(pick(1, 3), pick(0, 2000), pick(0, 2000), pick(0, 100),
+                                        one_of({16, 32})));
+            case 8:  // of shared memory
+                return index(fmt::format("i%{0}/{1}*{2} + i%{1}*{3}", 1024, one_of({16, 32}),
+                                         pick(0, 40), pick(0, 40)));
+            case 9:
+                return index(fmt::format("i%1024/32*32 + (i%32 ^ i%1024/32/{}*{} & 31)",
+                                         one_of({1, 2, 4}), one_of({1, 2, 4})));
             default: return index(fmt::format("hash(i, {}, {})", pick(1, 5000), pick(0, 9)));
         }
     }
@@ -334,24 +345,30 @@ TEST(LaunchSum, one_warp_shares_with_nobody) {
 // A matrix of 320 x 192 elements of 4 bytes in tiles of 64, by rows of tiles and down its columns:
 // every warp has a line of its own. Two bytes would be half a line to each.
 TEST(LaunchSum, warps_of_wide_tiles_share_no_line) {
-    for (const Tiles& tiles : {Tiles{5, 64, 64 * 320, 320, 6}, Tiles{3, 64 * 320, 64, 320, 6}})
+    for (const std::string& tiles :
+         {tiles_text(5, 64, 64 * 320, 320, 64), tiles_text(3, 64 * 320, 64, 320, 64)})
         for (const std::uint32_t bytes : {2u, 4u}) {
             Program program;
             program.threads = 320 * 192;
             program.arrays = {{"a", bytes, program.threads}};
-            program.instructions = {{AccessKind::load, Space::global, bytes, 0, tiles}};
+            program.instructions = {
+                {AccessKind::load, Space::global, bytes, 0, index_of(tiles, program.threads)}};
+            program.instructions[0].takes_all = true;
             EXPECT_EQ(warps_share_no_line(program, {}, program.instructions[0]), bytes == 4);
         }
 }
 
 // The same in tiles of 16, two rows to a warp: a line has two of 4 bytes, but no sector has.
 TEST(LaunchSum, warps_of_tiles_of_16_share_no_sector_of_4_bytes_and_no_line_of_8) {
-    for (const Tiles& tiles : {Tiles{20, 16, 16 * 320, 320, 4}, Tiles{12, 16 * 320, 16, 320, 4}})
+    for (const std::string& tiles :
+         {tiles_text(20, 16, 16 * 320, 320, 16), tiles_text(12, 16 * 320, 16, 320, 16)})
         for (const std::uint32_t bytes : {1u, 2u, 4u, 8u}) {
             Launch launch;
             launch.program.threads = 320 * 192;
             launch.program.arrays = {{"a", bytes, launch.program.threads}};
-            launch.program.instructions = {{AccessKind::load, Space::global, bytes, 0, tiles}};
+            launch.program.instructions = {{AccessKind::load, Space::global, bytes, 0,
+                                            index_of(tiles, launch.program.threads)}};
+            launch.program.instructions[0].takes_all = true;
             launch.placement.base_addresses = {0};
             const auto& [program, placement] = launch;
             const Instruction& load = program.instructions[0];

@@ -47,7 +47,7 @@ Program program_of(const std::string& text, const FormulaLaunch& launch = Launch
 std::vector<std::uint64_t> elements_of(const Program& program, std::size_t instruction,
                                        std::uint64_t first) {
     std::vector<std::uint64_t> elements(warp_lanes);
-    evaluate(program.instructions[instruction].formula, first, warp_lanes, elements.data());
+    program.instructions[instruction].formula->evaluate(first, warp_lanes, elements.data());
     return elements;
 }
 
@@ -302,7 +302,7 @@ TEST(FormulaSums, by_period_equal_the_walk_for_indices_that_go_down_too) {
                 program, {}, program.instructions[0], sensitivity,
                 [&](const WarpAccess& access) { return coalescer.count(access); }, walk);
         };
-        ASSERT_TRUE(period_of(program.instructions[0].formula)) << text;
+        ASSERT_TRUE(program.instructions[0].formula->period()) << text;
         const GlobalCounts walked = sum(true);
         const GlobalCounts summed = sum(false);
         EXPECT_EQ(summed.requests, walked.requests) << text;

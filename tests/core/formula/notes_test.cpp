@@ -18,8 +18,7 @@ std::vector<std::string> notes_of(const std::string& text, ElementType type = El
     launch.shape.block_shape = {16, 16};
     const Program program = make_formula_program(
         std::make_shared<const ParsedFormula>(parse_formula(text, {})), launch);
-    const auto& formula = dynamic_cast<const UserFormula&>(
-        *std::get<std::shared_ptr<const CustomFormula>>(program.instructions[0].formula));
+    const auto& formula = dynamic_cast<const UserFormula&>(*program.instructions[0].formula);
     std::vector<std::string> facts;
     for (const std::string& note : formula_notes(formula, bytes_of(type), 64, 32))
         facts.push_back(facts_in(note) + (note.find(" down") != note.npos ? " down" : ""));

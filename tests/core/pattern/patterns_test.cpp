@@ -104,16 +104,16 @@ Plan transpose_of(const char* variant, std::uint64_t width, ElementType type = E
 // What b holds after the program, as indices of a: every block by itself, each instruction for all
 // its threads before the next one.
 std::vector<std::uint64_t> moved_by(const Program& program, std::uint64_t of_one_block) {
-    constexpr std::uint32_t a = 0, b = 1;
+    constexpr std::uint32_t a = 0, b = 2;
     std::vector<std::uint64_t> result(program.arrays[b].elements, ~0ull);
     for (std::uint64_t begin = 0; begin < program.threads; begin += of_one_block) {
-        std::vector<std::uint64_t> tile(program.arrays[2].elements, ~0ull);
+        std::vector<std::uint64_t> tile(program.arrays[1].elements, ~0ull);
         std::vector<std::vector<std::uint64_t>> values;  // by instruction and thread
         for (const Instruction& one : program.instructions) {
             auto& of_one = values.emplace_back(of_one_block);
             for (std::uint64_t k = 0; k < of_one_block; ++k) {
                 std::uint64_t element = 0;
-                evaluate(one.formula, begin + k, 1, &element);
+                one.formula->evaluate(begin + k, 1, &element);
                 auto& memory = one.array == b ? result : tile;
                 if (one.kind == AccessKind::load)
                     of_one[k] = one.array == a ? element : memory.at(element);
@@ -142,11 +142,11 @@ TEST(TiledTranspose, is_a_transpose) {
                 for (std::uint64_t x = 0; x < plan.value; ++x)
                     ASSERT_EQ(moved[x * height + y], y * plan.value + x) << variant << " " << tile;
             // And that is what is said of b, which measurements are checked against.
-            const Origin& origin = plan.program.arrays[1].origin.value();
+            const Origin& origin = plan.program.arrays[2].origin.value();
             EXPECT_EQ(origin.array, 0u);
             for (std::uint64_t e = 0; e < moved.size(); ++e) {
                 std::uint64_t from = 0;
-                evaluate(origin.formula, e, 1, &from);
+                origin.formula->evaluate(e, 1, &from);
                 ASSERT_EQ(moved[e], from);
             }
         }
@@ -250,7 +250,7 @@ TEST(TiledTranspose, is_free_of_conflicts_with_a_swizzle_for_every_type_and_tile
             if (bytes_of(type) > 16 || (tile == 64 && bytes_of(type) == 16))
                 continue;  // more than shared memory holds
             const Plan plan = transpose_of("swizzled", 1024, type, 1u << 20, tile);
-            EXPECT_EQ(plan.program.arrays[2].elements, tile * tile);
+            EXPECT_EQ(plan.program.arrays[1].elements, tile * tile);
             const Readings readings = predicted(plan);
             EXPECT_EQ(number(readings, Counter::shared_load_conflicts), 0) << name << " " << tile;
             EXPECT_EQ(number(readings, Counter::shared_store_conflicts), 0) << name << " " << tile;
@@ -342,7 +342,7 @@ TEST(TiledTranspose, takes_neighbouring_tiles_of_the_result_one_after_the_other)
     const std::uint64_t height = program.threads / 1024;
     const auto element = [&](std::size_t instruction, std::uint64_t i) {
         std::uint64_t at = 0;
-        evaluate(program.instructions[instruction].formula, i, 1, &at);
+        program.instructions[instruction].formula->evaluate(i, 1, &at);
         return at;
     };
     constexpr std::uint64_t of_tile = 32 * 32;
@@ -590,8 +590,8 @@ const std::vector<Touched>& touched_elements() {
 std::vector<std::uint64_t> elements_of(const Plan& plan, std::size_t instruction) {
     std::vector<std::uint64_t> elements((plan.program.threads + 31) / 32 * 32);
     for (std::uint64_t first = 0; first < plan.program.threads; first += warp_lanes)
-        evaluate(plan.program.instructions[instruction].formula, first, warp_lanes,
-                 elements.data() + first);
+        plan.program.instructions[instruction].formula->evaluate(first, warp_lanes,
+                                                                 elements.data() + first);
     return elements;
 }
 
