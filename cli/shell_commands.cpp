@@ -269,9 +269,9 @@ constexpr std::array variables{
 constexpr std::array files{
     ManualEntry{"~/.config/coalprof/config.toml", "The user's settings."},
     ManualEntry{".coalprof.toml", "Settings of the folder that the command is started in."},
-    ManualEntry{"NAME.partial.jsonl",
-                "The journal beside the output file NAME.json: points of an unfinished sweep, "
-                "from which --resume goes on."},
+    ManualEntry{"NAME.part.jsonl",
+                "Beside the output file NAME: the points of an unfinished sweep, after which "
+                "--resume goes on."},
 };
 
 // docs/exit-codes.md says more of each.

@@ -18,9 +18,8 @@
 namespace coalprof {
 namespace {
 
-// Outputs that are files in folders which may be written.
-std::vector<std::string> journaled(const std::vector<OutputTarget>& targets) {
-    std::vector<std::string> paths;
+// The first output that is a file in a folder which may be written; empty: none.
+std::string first_file(const std::vector<OutputTarget>& targets) {
     for (const OutputTarget& target : targets) {
         const std::string& path = target.path;
         if (target.takes_part) return {};  // its points go nowhere else
@@ -29,9 +28,9 @@ std::vector<std::string> journaled(const std::vector<OutputTarget>& targets) {
         if (::stat(path.c_str(), &old) == 0 && !S_ISREG(old.st_mode)) continue;
         const std::size_t slash = path.rfind('/');
         const std::string folder = slash == path.npos ? "." : path.substr(0, slash + 1);
-        if (::access(folder.c_str(), W_OK | X_OK) == 0) paths.push_back(path);
+        if (::access(folder.c_str(), W_OK | X_OK) == 0) return path;
     }
-    return paths;
+    return {};
 }
 
 // The GPU of this run; without a launcher the model alone answers.
@@ -140,9 +139,9 @@ DeviceBackend backend_for(const DeviceAccess& device, const MachineOptions& opti
 RunSinks::RunSinks(const std::vector<OutputTarget>& targets, const MachineOptions& machine,
                    const OutputOptions& output, std::string_view said_code)
     : note_([&output](std::string_view remark) { output.note(remark); }),
-      journaled_(journaled(targets)),
+      file_(first_file(targets)),
       resumes_(machine.resume) {
-    if (resumes_ && journaled_.empty())
+    if (resumes_ && file_.empty())
         throw UsageError("--resume: there is no file to go on with",
                          "name the file that the earlier run was to write: --output FILE, without "
                          "--partial-in-place");
@@ -154,58 +153,38 @@ RunSinks::RunSinks(const std::vector<OutputTarget>& targets, const MachineOption
         note_);
     viewed_.emplace(*outputs_, output.view);
     ResultSink* next = &viewed_->sink();
-    if (!journaled_.empty()) {
-        journal_.emplace(journaled_.front(), *next, note_);
-        outputs_->leave_parts_to([this] { return journal_->is_kept(); });
-        next = &*journal_;
+    if (!file_.empty()) {
+        part_.emplace(file_, *next, note_);
+        outputs_->leave_parts_to([this] { return part_->is_kept(); });
+        next = &*part_;
     }
     budgets_.emplace(machine.budgets, *next);
     progress_.emplace(budgets_->sink(), output);
 }
 
 Keeping RunSinks::keeping() {
-    if (!journal_) return {};
-    return {[this](const ResultHead& head) { return earlier_journal(head); },
-            [this](const Point& point, bool is_replayed) { journal_->keep(point, is_replayed); }};
+    if (!part_) return {};
+    return {[this](const ResultHead& head) { return earlier_points(head); },
+            [this](const Point& point, bool is_replayed) { part_->keep(point, is_replayed); }};
 }
 
-// A result that another sweep has finished is not what --resume goes on with.
-void RunSinks::require_own_results(const ResultHead& head) const {
-    for (const std::string& path : journaled_)
-        if (const std::string why = why_of_another(path, head); !why.empty())
+// The file with the points that this run continues after; empty: it begins with its first point.
+// Nor does a run go on with a result that another sweep has finished.
+std::string RunSinks::earlier_points(const ResultHead& head) {
+    const bool has_part = part_->take_over();
+    if (has_part && !resumes_)
+        throw UsageError(
+            fmt::format("{} holds points of an earlier run", shown(part_->path())),
+            "--resume goes on after them; or remove that file, or name another --output");
+    const std::string& earlier = has_part ? part_->path() : file_;
+    if (resumes_)
+        if (const std::string why =
+                why_of_another(earlier, head, has_part ? "it cannot be read as a result" : "");
+            !why.empty())
             throw UsageError(
-                fmt::format("--resume: {} does not fit: {}", shown(path), why),
-                "name another --output; or leave --resume out: then that file is replaced");
-}
-
-// The journal that this run continues; empty: it begins with its first point.
-std::string RunSinks::earlier_journal(const ResultHead& head) {
-    std::vector<std::string> journals;
-    for (const std::string& output : journaled_)
-        for (std::string& path : journals_beside(output)) journals.push_back(std::move(path));
-    const KeptJournals kept = told_apart(journals, head);
-    if (resumes_ && kept.own.empty() && !kept.others.empty())
-        throw UsageError(fmt::format("--resume: {} does not fit: {}",
-                                     shown(kept.others.front().path), kept.others.front().why),
-                         "name another --output; or leave --resume out: then the run begins anew, "
-                         "and that file stays");
-    if (resumes_ && kept.own.empty()) require_own_results(head);
-    for (const auto& other : kept.others)
-        note_(fmt::format("{} stays as it is: {}", shown(other.path), other.why));
-    journal_->supersede(kept.own);
-    if (kept.own.empty()) return {};
-    const std::string& own = kept.own.front();
-    if (!resumes_) {
-        note_(
-            fmt::format("{} holds points of an earlier run; this one begins anew (--resume goes "
-                        "on)",
-                        shown(own)));
-        return {};
-    }
-    if (!journal_->go_on(own))
-        throw UsageError(fmt::format("--resume: another run is adding to {} now", shown(own)),
-                         "wait for it, or name another --output");
-    return own;
+                fmt::format("--resume: {} does not fit: {}", shown(earlier), why),
+                "name another --output, or remove that file: then the run begins anew");
+    return has_part ? earlier : std::string();
 }
 
 ExitCode run_sweep_job(const SweepJob& job, const MachineOptions& machine_options,

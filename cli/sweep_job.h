@@ -17,7 +17,7 @@
 #include "core/device/device.h"
 #include "core/run/run_points.h"
 #include "core/sweep/swept_points.h"
-#include "core/write/journal.h"
+#include "core/write/part_file.h"
 
 namespace coalprof {
 
@@ -33,7 +33,7 @@ struct SweepJob {
 ExitCode run_sweep_job(const SweepJob& job, const MachineOptions& machine_options,
                        const OutputOptions& output_options, const Invocation& invocation);
 
-// The stages between the points of a run and its outputs: progress, budgets, the journal.
+// The stages between the points of a run and its outputs: progress, budgets, the part file.
 class RunSinks {
  public:
     // Opens the outputs. Warnings of `said_code` are not printed again. Throws as Outputs does, and
@@ -42,9 +42,8 @@ class RunSinks {
              const OutputOptions& output, std::string_view said_code = {});
 
     ResultSink& sink() { return *progress_; }
-    // Keeps points in the journal, after those that an earlier run has finished if the user wants
-    // to resume and there are some. Throws UsageError where the journal holds points of other
-    // sweeps only.
+    // Keeps points in the part file, after those that an earlier run has finished if the user wants
+    // to resume. Throws UsageError where that file holds other points.
     Keeping keeping();
     // The exit code of a run that ended with `code`, with its budgets and --best.
     ExitCode judged(ExitCode code) {
@@ -53,16 +52,15 @@ class RunSinks {
     }
 
  private:
-    std::string earlier_journal(const ResultHead& head);
-    void require_own_results(const ResultHead& head) const;
+    std::string earlier_points(const ResultHead& head);
 
     std::function<void(std::string_view)> note_;
     std::optional<Outputs> outputs_;
-    std::optional<Viewed> viewed_;  // after the journal, which has all points
-    std::optional<Journal> journal_;
+    std::optional<Viewed> viewed_;  // after the part file, which has all points
+    std::optional<PartFile> part_;
     std::optional<BudgetedRun> budgets_;
     std::optional<Progress> progress_;
-    std::vector<std::string> journaled_;  // outputs that may have a journal beside them
+    std::string file_;  // the first output that may have a part file; empty: none
     bool resumes_ = false;
 };
 

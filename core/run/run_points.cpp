@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <exception>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -134,24 +132,24 @@ class Collected : public Delivery {
 };
 
 // Empty also after a signal to stop: no point is answered then.
-std::string journal_for(const ResultHead& head, const Keeping& keeping) {
+std::string earlier_for(const ResultHead& head, const Keeping& keeping) {
     try {
-        return keeping.journal ? keeping.journal(head) : "";
+        return keeping.earlier ? keeping.earlier(head) : "";
     } catch (const Stopped&) {
         return {};
     }
 }
 
-// Passes the points of the journal and those after them to the sink. Returns the error that ended
-// them early.
-std::exception_ptr answer(PointSource& source, Backend& backend, const std::string& journal,
+// Passes the points of the earlier run and those after them to the sink. Returns the error that
+// ended them early.
+std::exception_ptr answer(PointSource& source, Backend& backend, const std::string& earlier,
                           Collected& collected) {
     UntilStopped points(source);
     std::exception_ptr failure;
     try {
         std::optional<PlannedPoint> next;
-        if (!journal.empty())
-            next = replay(journal, points, [&](const Point& point) { collected.add(point, true); });
+        if (!earlier.empty())
+            next = replay(earlier, points, [&](const Point& point) { collected.add(point, true); });
         WithOneBefore rest(points, std::move(next));
         backend.answer(rest, collected);
     } catch (const Stopped&) {
@@ -176,9 +174,9 @@ ExitCode run_points(PointSource& source, Backend& backend, ResultHead head, Resu
     }
     backend.begin(head);
     head.compares_settings = source.compares_settings();
-    const std::string journal = journal_for(head, keeping);
+    const std::string earlier = earlier_for(head, keeping);
     collected.begin(head);
-    const std::exception_ptr failure = answer(source, backend, journal, collected);
+    const std::exception_ptr failure = answer(source, backend, earlier, collected);
     const ResultTail tail = std::move(collected).tail();
     sink.finish(tail);
     if (failure) std::rethrow_exception(failure);
@@ -248,8 +246,10 @@ std::string why_not_same(const ResultHead& kept, const ResultHead& head) {
     return why;
 }
 
-std::string why_unfit(const std::string& file, const ResultHead& head,
-                      std::string_view why_unreadable) {
+}  // namespace
+
+std::string why_of_another(const std::string& file, const ResultHead& head,
+                           std::string_view why_unreadable) {
     try {
         const auto source = open_own_bytes(file);
         if (const auto kept = read_head(*source, file)) return why_not_same(*kept, head);
@@ -258,38 +258,11 @@ std::string why_unfit(const std::string& file, const ResultHead& head,
     return std::string(why_unreadable);
 }
 
-std::uint64_t lines_in(const std::string& path) {
-    const auto source = open_own_bytes(path);
-    std::array<char, 1 << 16> block;
-    std::uint64_t lines = 0;
-    while (const std::size_t size = source->read(block))
-        lines += static_cast<std::uint64_t>(std::count(block.data(), block.data() + size, '\n'));
-    return lines;
-}
-
-}  // namespace
-
-KeptJournals told_apart(const std::vector<std::string>& journals, const ResultHead& head) {
-    KeptJournals kept;
-    std::multimap<std::uint64_t, std::string, std::greater<>> own;
-    for (const std::string& path : journals)
-        if (std::string why = why_unfit(path, head, "it cannot be read as a journal"); why.empty())
-            own.emplace(lines_in(path), path);
-        else
-            kept.others.push_back({path, std::move(why)});
-    for (auto& [lines, path] : own) kept.own.push_back(std::move(path));
-    return kept;
-}
-
-std::string why_of_another(const std::string& result, const ResultHead& head) {
-    return why_unfit(result, head, {});
-}
-
-std::optional<PlannedPoint> replay(const std::string& journal, PointSource& source,
+std::optional<PlannedPoint> replay(const std::string& earlier, PointSource& source,
                                    const std::function<void(const Point& point)>& take) {
-    const auto bytes = open_own_bytes(journal);
+    const auto bytes = open_own_bytes(earlier);
     Replay replayed(source, take);
-    ResultReader reader(*bytes, journal);
+    ResultReader reader(*bytes, earlier);
     while (reader.next(replayed) != ReadOutcome::none) {
     }
     return std::move(replayed).left();

@@ -40,7 +40,7 @@ std::unique_ptr<ByteSource> open_bytes(const std::string& path,
 // The same for an open descriptor, which it owns from now on: no wait for the writer of a pipe.
 std::unique_ptr<ByteSource> bytes_of_descriptor(int descriptor, const std::string& name);
 
-// The same for a file that this program keeps and continues to write, as a journal.
+// The same for a file that this program keeps and continues to write (core/write/part_file.h).
 std::unique_ptr<ByteSource> open_own_bytes(const std::string& path,
                                            std::function<bool()> is_stopped = {});
 

@@ -137,11 +137,11 @@ void OutputFile::open_temporary(const struct stat* old) {
     const SplitPath target = split(end);
     if (target.folder.empty()) fail("create", errno);
     if (target.name.empty()) fail("create", EISDIR);
-    if (target.name.ends_with(journal_suffix))
+    if (target.name.ends_with(part_suffix))
         throw UsageError(
-            fmt::format("cannot write {}: names that end in {} are those of journals, which hold "
-                        "the finished points of runs that have not ended",
-                        shown(path_), journal_suffix),
+            fmt::format("cannot write {}: a name that ends in {} is of a file with the finished "
+                        "points of a run that has not ended",
+                        shown(path_), part_suffix),
             "give the result another name");
     target_ = target.folder + '/' + target.name;
     claim(target_, {.replaced = identity_of(target_), .part = identity_of(partial_path(target_))});

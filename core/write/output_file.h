@@ -18,8 +18,8 @@ struct stat;
 
 namespace coalprof {
 
-// The suffix of journals' names (core/write/journal.h); no output has it.
-constexpr std::string_view journal_suffix = ".journal";
+// What core/write/part_file.h adds to a name; no output ends in it.
+constexpr std::string_view part_suffix = ".part.jsonl";
 
 class OutputFile : public ByteSink {
  public:
@@ -27,8 +27,8 @@ class OutputFile : public ByteSink {
     // UsageError if it is an input or another output's (files_in_use.h). A symbolic link is
     // followed: its target is replaced, the link stays. An existing file keeps its permissions. All
     // failures, here and later, throw Error (ExitCode::output) with the path and the system's
-    // reason. Waits until a pipe has a reader; Stopped if a signal ends that. UsageError for a
-    // journal's name.
+    // reason. Waits until a pipe has a reader; Stopped if a signal ends that. UsageError for
+    // the name of a part file.
     explicit OutputFile(std::string path);
     ~OutputFile() override;
     OutputFile(const OutputFile&) = delete;

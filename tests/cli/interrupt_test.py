@@ -155,9 +155,9 @@ class Interrupt(Case):
     def test_ends_a_long_prediction_and_delivers_the_points_before_it(self):
         with tempfile.TemporaryDirectory() as folder:
             err = self.end_between_points(folder)
-            self.assertEqual(os.listdir(folder), ["x.json.journal"])
-            self.assertIn(b"x.json.journal", err)
-            result = harness.run("report", "x.json.journal", "--json", cwd=folder).json
+            self.assertEqual(os.listdir(folder), ["x.json.part.jsonl"])
+            self.assertIn(b"x.json.part.jsonl", err)
+            result = harness.run("report", "x.json.part.jsonl", "--json", cwd=folder).json
             self.assertEqual(result["status"], "interrupted")
             self.assertEqual([point["name"] for point in result["points"]], ["formula=quick"])
 
@@ -248,7 +248,7 @@ class Interrupt(Case):
             process.stdin.close()
             process.stderr.close()
             self.assertEqual(process.returncode, -signal.SIGTERM)
-            self.assertEqual(os.listdir(folder), ["x.json.journal"])
+            self.assertEqual(os.listdir(folder), ["x.json.part.jsonl"])
 
     def test_ends_the_wait_for_the_other_end_of_a_pipe(self):
         for arguments in (("offset", "-o", "pipe"), ("warps", "pipe")):

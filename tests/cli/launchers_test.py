@@ -180,7 +180,7 @@ class Slurm(Launched):
         self.submit('shard="shard.$SLURM_ARRAY_TASK_ID"\n'
                     'if [ "${SLURM_RESTART_COUNT:-0}" = 0 ]; then\n'
                     f'  {run} &\n'
-                    '  while [ ! -s "$shard.json.journal" ] && kill -0 $!; do sleep 0.01; done\n'
+                    '  while [ ! -s "$shard.json.part.jsonl" ] && kill -0 $!; do sleep 0.01; done\n'
                     '  kill -KILL $!\n'
                     '  scontrol requeue "$SLURM_JOB_ID"; sleep 60\n'
                     f'fi\n{run}', "--array=1-2", "--requeue")

@@ -1,4 +1,4 @@
-"""Shards and their merge, the journal beside an output, and --resume behind it."""
+"""Shards and their merge, the part file beside an output, and --resume behind it."""
 import fcntl
 import json
 import os
@@ -217,15 +217,15 @@ class Shards(Files):
         self.assertNotIn("all.json", os.listdir(self.folder))
 
 
-class Journals(Files):
-    JOURNAL = "x.json.journal"
+class PartFiles(Files):
+    PART = "x.json.part.jsonl"
 
     def points_kept(self):
-        path = f"{self.folder}/{self.JOURNAL}"
-        return self.read(self.JOURNAL).count(b"\n") if os.path.exists(path) else 0
+        path = f"{self.folder}/{self.PART}"
+        return self.read(self.PART).count(b"\n") if os.path.exists(path) else 0
 
     def end_after(self, points, how, *more):
-        """Ends a run once its journal has so many points; False where the run was faster."""
+        """Ends a run once its part file has so many points; False where the run was faster."""
         process = subprocess.Popen([harness.PROGRAM, *SLOW, "-o", "x.json", *more], cwd=self.folder,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                    env=harness.environment())
@@ -251,13 +251,13 @@ class Journals(Files):
                     self.end_under_way(points, how)
                     kept = self.points_kept()
                     self.assertGreaterEqual(kept, points)
-                    report = harness.run("report", self.JOURNAL, "--json", cwd=self.folder).json
+                    report = harness.run("report", self.PART, "--json", cwd=self.folder).json
                     self.assertGreaterEqual(len(report["points"]), points)
                     if self.end_after(kept + 2, signal.SIGKILL, "--resume"):  # and once more
                         self.assertGreaterEqual(self.points_kept(), kept - 1)  # less SIGINT's last line
                     self.ok(*SLOW, "-o", "x.json", "--resume")
                     self.assertEqual(without_run(self.read("x.json")), without_run(whole))
-                    self.assertNotIn(self.JOURNAL, os.listdir(self.folder))
+                    self.assertNotIn(self.PART, os.listdir(self.folder))
                     os.remove(f"{self.folder}/x.json")
                     for name in os.listdir(self.folder):  # SIGKILL leaves what was to replace x.json
                         if name.endswith(".tmp"):
@@ -270,11 +270,11 @@ class Journals(Files):
                     whole = self.ok(*sweep, *view, "--json").out
                     lines = self.ok(*sweep, "--jsonl").out.splitlines(keepends=True)
                     self.assertGreater(len(lines), 5)
-                    with open(f"{self.folder}/{self.JOURNAL}", "wb") as file:
+                    with open(f"{self.folder}/{self.PART}", "wb") as file:
                         file.writelines(lines[:4])
                     self.ok(*sweep, *view, "-o", "x.json", "--resume")
                     self.assertEqual(without_run(self.read("x.json")), without_run(whole))
-                    self.assertNotIn(self.JOURNAL, os.listdir(self.folder))
+                    self.assertNotIn(self.PART, os.listdir(self.folder))
 
     def test_that_were_cut_or_damaged_give_what_is_whole(self):
         whole = self.ok(*SLOW, "-o", "whole.json", "--json").out
@@ -282,7 +282,7 @@ class Journals(Files):
                        lambda text: text + b"\0" * 4096, lambda text: text + b'{"sch'):
             with self.subTest(damage=damage):
                 self.end_under_way(8, signal.SIGKILL)
-                with open(f"{self.folder}/{self.JOURNAL}", "r+b") as file:
+                with open(f"{self.folder}/{self.PART}", "r+b") as file:
                     text = damage(file.read())
                     file.seek(0)
                     file.truncate()
@@ -292,14 +292,14 @@ class Journals(Files):
                     self.assertEqual(without_run(self.read("x.json")), without_run(whole))
                 else:  # no head is left to know it by
                     self.assertEqual(ran.code, harness.USAGE)
-                    os.remove(f"{self.folder}/{self.JOURNAL}")
+                    os.remove(f"{self.folder}/{self.PART}")
 
-    def lay_journal(self, lines, name=JOURNAL):
+    def lay_part(self, lines, name=PART):
         with open(f"{self.folder}/{name}", "wb") as file:
             file.writelines(lines)
 
     def lines_of(self, *sweep):
-        """Of its points, as its journal has them."""
+        """Of its points, as its part file has them."""
         return self.ok(*sweep, "--jsonl", "-q").out.splitlines(keepends=True)[:-1]
 
     def test_lose_no_point_to_a_signal_while_they_are_replayed(self):
@@ -308,7 +308,7 @@ class Journals(Files):
         lines = self.lines_of(*FAST)
         for how in (signal.SIGTERM, signal.SIGINT, signal.SIGKILL):
             with self.subTest(how.name):
-                self.lay_journal(lines)
+                self.lay_part(lines)
                 reading, writing = os.pipe()
                 fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096)
                 process = subprocess.Popen([harness.PROGRAM, *FAST, "-o", "x.json", "--jsonl", "--resume"],
@@ -320,72 +320,45 @@ class Journals(Files):
                     pass
                 os.close(reading)
                 self.assertIn(process.wait(timeout=harness.PATIENCE), (-how, 128 + how))
-                self.assertEqual(self.read(self.JOURNAL), b"".join(lines))
+                self.assertEqual(self.read(self.PART), b"".join(lines))
                 self.ok(*FAST, "-o", "x.json", "--resume")
                 self.assertEqual(without_run(self.read("x.json")), without_run(whole))
                 os.remove(f"{self.folder}/x.json")
 
     def test_that_an_interrupted_run_has_ended_are_read_as_any_result(self):
         self.end_under_way(3, signal.SIGTERM)
-        ran = harness.run("report", self.JOURNAL, "--json", cwd=self.folder)
+        ran = harness.run("report", self.PART, "--json", cwd=self.folder)
         self.assertEqual((ran.json["status"], ran.json["warnings"]), ("interrupted", []))
 
-    def test_of_other_sweeps_are_never_touched_and_are_named(self):
+    def test_of_other_sweeps_or_that_are_not_resumed_are_refused_and_never_touched(self):
         kept = self.lines_of(*FAST)[:5]
         others = (("stride", "--range", "1..3"), (*FAST, "--type", "f64"), (*FAST, "--shard", "1/2"))
-        for other in others:
-            with self.subTest(other):
-                self.lay_journal(kept)
-                self.assertIn(self.JOURNAL, self.refuse(*other, "-o", "x.json", "--resume", cwd=self.folder).err_text)
-                self.assertEqual(os.listdir(self.folder), [self.JOURNAL])
-                ran = self.ok(*[word for word in other if word != "-q"], "-o", "x.json")
-                self.assertIn(self.JOURNAL, ran.err_text)
-                self.assertEqual(self.read(self.JOURNAL), b"".join(kept))
-                self.assertEqual(sorted(os.listdir(self.folder)), ["x.json", self.JOURNAL])
-                os.remove(f"{self.folder}/x.json")
+        for words in (*((*other, "--resume") for other in others), *others, FAST):
+            with self.subTest(words):
+                self.lay_part(kept)
+                self.assertIn(self.PART, self.refuse(*words, "-o", "x.json", cwd=self.folder).err_text)
+                self.assertEqual(os.listdir(self.folder), [self.PART])
+                self.assertEqual(self.read(self.PART), b"".join(kept))
 
     def test_of_outputs_that_differ_in_suffix_are_two(self):
         self.end_under_way(3, signal.SIGKILL)
-        before = self.read(self.JOURNAL)
+        before = self.read(self.PART)
         self.ok("stride", "--range", "1..4", "-o", "x.csv")
-        self.assertEqual(self.read(self.JOURNAL), before)
+        self.assertEqual(self.read(self.PART), before)
 
     def test_have_the_name_of_no_other_file_of_the_run(self):
         one, two = "x.json", "x.partial.jsonl"
         self.ok("offset", "--range", "0..3", "-o", one, "-o", two)
         self.assertEqual(sorted(os.listdir(self.folder)), [one, two])
-        for name in (self.JOURNAL, "./link"):
+        for name in (self.PART, "./link"):
             if name == "./link":
-                os.symlink("y.journal", f"{self.folder}/link")
-            self.assertIn(".journal", self.refuse("offset", "-o", one, "-o", name, cwd=self.folder).err_text)
+                os.symlink("y.part.jsonl", f"{self.folder}/link")
+            self.assertIn(".part.jsonl", self.refuse("offset", "-o", one, "-o", name, cwd=self.folder).err_text)
         # An input of that name, whatever it is.
-        with open(f"{self.folder}/{self.JOURNAL}", "w", encoding="ascii") as file:
+        with open(f"{self.folder}/{self.PART}", "w", encoding="ascii") as file:
             file.write("load_sectors <= 1000000000\n")
-        self.ok("offset", "--range", "0..3", "-o", one, "--budget-file", self.JOURNAL)
-        self.assertEqual(self.read(self.JOURNAL), b"load_sectors <= 1000000000\n")
-
-    def test_that_are_not_gone_on_from_stay_until_the_result_is_complete(self):
-        whole = self.lines_of(*FAST)
-        lines = whole[:60]
-        lines[-1] = lines[-1].replace(b'"load_requests":', b'"load_requests":777')  # tells whose it is
-        arguments = ("-o", "x.json", "--jsonl")
-        self.lay_journal(lines)
-        process = subprocess.Popen([harness.PROGRAM, *FAST, *arguments], cwd=self.folder, stdout=subprocess.PIPE,
-                                   stderr=subprocess.DEVNULL, env=harness.environment())
-        process.stdout.readline()
-        process.kill()
-        process.communicate()
-        self.assertEqual(self.read(self.JOURNAL), b"".join(lines))
-        second = "x.json.2.journal"
-        self.assertIn(second, os.listdir(self.folder))
-        self.lay_journal(whole[:5], second)
-        for more, has_mark in ((("--resume",), True), ((), False)):
-            ran = self.ok(*FAST[:-1], *arguments, *more)
-            self.assertEqual(b'"load_requests":777' in ran.out, has_mark)
-            self.assertEqual(b"--resume" in ran.err, not more)
-            self.assertEqual(os.listdir(self.folder), ["x.json"])
-            self.lay_journal(lines)
-            self.lay_journal(whole[:5], second)
+        self.refuse("offset", "--range", "0..3", "-o", one, "--budget-file", self.PART)
+        self.assertEqual(self.read(self.PART), b"load_sectors <= 1000000000\n")
 
     def test_of_a_shard_are_known_by_the_shard_that_is_meant(self):
         lines = self.lines_of(*FAST, "--shard", "3/4")
@@ -393,15 +366,15 @@ class Journals(Files):
         whole = self.ok(*FAST, "--shard", "3/4", "--json").out
         for words, count in ((("--shard", "auto"), "4"), (("--shard=auto/4",), "1"), (("--shard", "3/4"), "1")):
             with self.subTest(words):
-                self.lay_journal(lines[:5])
+                self.lay_part(lines[:5])
                 env = harness.environment(**task, SLURM_ARRAY_TASK_COUNT=count)
                 self.ok(*FAST, *words, "-o", "x.json", "--resume", env=env)
                 self.assertEqual(without_run(self.read("x.json")), without_run(whole))
                 self.assertEqual(os.listdir(self.folder), ["x.json"])
                 os.remove(f"{self.folder}/x.json")
-        self.lay_journal(lines[:5])
+        self.lay_part(lines[:5])
         self.assertIn("3/4", self.refuse(*FAST, "--shard", "1/1", "-o", "x.json", "--resume", cwd=self.folder).err_text)
-        self.assertEqual(os.listdir(self.folder), [self.JOURNAL])
+        self.assertEqual(os.listdir(self.folder), [self.PART])
 
     def test_resume_with_nothing_to_go_on_from_begins(self):
         self.ok("offset", "--range", "0..3", "-o", "x.json", "--resume")
@@ -410,11 +383,11 @@ class Journals(Files):
     def test_without_a_finished_line_are_begun_anew(self):
         """As a run leaves them that is killed before its first point is on the disk."""
         for text in (b"", b'{"schema":"coalprof/1","machine"'):
-            with open(f"{self.folder}/{self.JOURNAL}", "wb") as file:
+            with open(f"{self.folder}/{self.PART}", "wb") as file:
                 file.write(text)
             self.ok("offset", "--range", "0..3", "-o", "x.json", "--resume")
             self.assertEqual(len(json.loads(self.read("x.json"))["points"]), 4)
-            self.assertNotIn(self.JOURNAL, os.listdir(self.folder))
+            self.assertNotIn(self.PART, os.listdir(self.folder))
 
     def test_resume_a_warps_file_that_was_mended(self):
         line = " load 4 " + " ".join(str(4 * lane) for lane in range(32)) + "\n"

@@ -60,7 +60,7 @@ class Syncs(Case):
         calls = self.calls("offset", "--range", "0..3", "-o", "x.json", inject=["linkat:error=ENOENT"])
         self.in_order(calls, "fsync file", "write", "fsync file", "rename", "fsync folder")
 
-    def test_a_journal_is_synced_about_once_a_second(self):
+    def test_a_part_file_is_synced_about_once_a_second(self):
         """Each of its 50 lines takes 50 ms to write: 2 s and more, of which the first passes without."""
         started = time.monotonic()
         calls = self.calls("stride", "--range", "1..50", "-o", "x.json", "--threads", "1",

@@ -192,10 +192,10 @@ class WrongLines(Case):
                     self.assertEqual([point["name"] for point in points], ["one", "two"])
                     self.assertEqual(last["status"], "interrupted")
                     self.assertFalse(os.path.exists(f"{folder}/x.json"))
-                    result = harness.run("report", f"{folder}/x.json.journal", "--json").json
+                    result = harness.run("report", f"{folder}/x.json.part.jsonl", "--json").json
                     self.assertEqual(len(result["points"]), 2)
                     self.assertEqual(result["status"], "interrupted")
-                    os.remove(f"{folder}/x.json.journal")
+                    os.remove(f"{folder}/x.json.part.jsonl")
 
     def test_leave_the_old_output_as_it_was_where_no_line_came_before(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -41,12 +41,12 @@ def seconds(*arguments):
         return time.monotonic() - begun
 
 
-def journals_in(folder):
-    return {name: runs.content(f"{folder}/{name}") for name in sorted(os.listdir(folder)) if name.endswith(".journal")}
+def parts_in(folder):
+    return {name: runs.content(f"{folder}/{name}") for name in sorted(os.listdir(folder)) if name.endswith(".part.jsonl")}
 
 
-def points_in(journals):
-    return {name for data in journals.values() for name in runs.shown_points(data)}
+def points_in(parts):
+    return {name for data in parts.values() for name in runs.shown_points(data)}
 
 
 class Chain:
@@ -61,14 +61,15 @@ class Chain:
         if self.chance.random() < 0.1:
             return self.of_another_sweep(delay, number)
         more = () if self.chance.random() < 0.1 else ("--resume",)
+        is_refused = not more and bool(points_in(parts_in(self.folder)))
         code, out, err = end(start(self.folder, *CHAIN.arguments, *more), delay, number)
         left = runs.Left(self.folder, CHAIN, code, out, err)
         said = [text for text in runs.complaints(left, False, may_litter=True)
                 if code == harness.DONE or not text.startswith("done, and yet")]
-        if code not in (harness.DONE, -number, 128 + number):
+        if code not in (harness.USAGE if is_refused else harness.DONE, -number, 128 + number):
             said.append(f"exit code {code}")
         self.finished.update(runs.shown_points(out))
-        kept = points_in(journals_in(self.folder))
+        kept = points_in(parts_in(self.folder))
         lost = sorted(self.finished - kept)
         if lost and left.undelivered() not in ([], ["-"]):
             said.append(f"{len(lost)} finished points are lost, as {lost[0]}")
@@ -77,10 +78,10 @@ class Chain:
 
     def of_another_sweep(self, delay, number):
         """Ended in any case: it would write the same file."""
-        before = journals_in(self.folder)
+        before = parts_in(self.folder)
         code, out, err = end(start(self.folder, *OTHER), min(delay, self.duration / 4), number)
         left = runs.Left(self.folder, CHAIN, code, out, err)
-        after = journals_in(self.folder)
+        after = parts_in(self.folder)
         said = [f"another sweep changed {name}" for name, data in before.items() if after.get(name) != data]
         for name in set(after) - set(before) | ({"x.json"} if code == harness.DONE else set()):
             os.unlink(f"{self.folder}/{name}")
@@ -106,7 +107,7 @@ def play_chains(most, seed=1):
                             os.unlink(f"{folder}/{name}")
             left = runs.run(folder, CHAIN, "--resume")
             said = [f"in the end {output} is not whole" for output in left.undelivered()]
-            said += [f"in the end {name} stays" for name in journals_in(folder)]
+            said += [f"in the end {name} stays" for name in parts_in(folder)]
             tally.add(f"end of chain {number}", left, said)
     return tally
 
@@ -121,8 +122,8 @@ class Array:
     def output(self, task):
         return f"s.{task}.{'jsonl' if task % 2 else 'json'}"
 
-    def journal(self, task):
-        return f"{self.folder}/{self.output(task)}.journal"
+    def part(self, task):
+        return f"{self.folder}/{self.output(task)}.part.jsonl"
 
     def is_part_of_it(self, task):
         """Whether what the task wrote is a shard of this array."""
@@ -153,15 +154,15 @@ class Array:
     def complaints(self, task, group, word, code, before):
         after, said = self.files(), []
         own = self.output(task)
-        journal = f"{own}.journal"
+        part = f"{own}.part.jsonl"
         said += [f"{name} is another task's and has changed" for name, data in before.items()
-                 if name not in (own, journal) and after.get(name) != data]
+                 if name not in (own, part) and after.get(name) != data]
         if code == harness.USAGE and after != before:
             said.append("refused, and files have changed")
         is_known = word != "auto" or len(group) == self.count
         if is_known and code == harness.USAGE:
             said.append("the whole array is known, and it is refused")
-        lost = points_in({journal: before.get(journal, b"")}) - points_in({journal: after.get(journal, b"")})
+        lost = points_in({part: before.get(part, b"")}) - points_in({part: after.get(part, b"")})
         if lost and not (is_known and own in after):
             said.append(f"{len(lost)} finished points are lost")
         return said
@@ -171,13 +172,13 @@ def submit(array, group, tally, what):
     """A part of the array, each task by itself; now and then as if it were an array of its own."""
     for task in group:
         word = array.chance.choice(("auto", f"auto/{array.count}"))
-        had_journal = os.path.exists(array.journal(task))
+        had_part = os.path.exists(array.part(task))
         code, said, err = array.run(task, group, word, array.chance.random() < 0.85)
         if word == "auto" and len(group) < array.count and code != harness.USAGE:
             # Tasks 1 to K: nothing tells that there are more, before they are merged.
             if code == harness.DONE and array.is_part_of_it(task):
                 said.append("a part of the array is taken for the whole")
-            for path in (f"{array.folder}/{array.output(task)}", *(() if had_journal else (array.journal(task),))):
+            for path in (f"{array.folder}/{array.output(task)}", *(() if had_part else (array.part(task),))):
                 if os.path.exists(path):
                     os.unlink(path)
         tally.add_end(f"{what}, task {task} of {group}, --shard {word}", code, said, err.decode("utf-8", "replace"))

@@ -1,5 +1,5 @@
-"""What people keep: runs that write files and a journal are ended by SIGKILL at random moments, and their
-writes, syncs, renames and closes fail. Each time the files are old or new, nothing but the journal is
+"""What people keep: runs that write files are ended by SIGKILL at random moments, and their
+writes, syncs, renames and closes fail. Each time the files are old or new, nothing but the part file is
 left beside them, no finished point is lost, and --resume makes of it what the undisturbed run makes."""
 import itertools
 import os
@@ -36,7 +36,7 @@ class Killed:
     def tell(self):
         failed = self.tally.tell()
         print(f"    --resume after {self.resumed} of them, {self.resumed_from_points} behind points of a "
-              f"journal; {self.killed_again} had been ended once before, and gone on with --resume")
+              f"part file; {self.killed_again} had been ended once before, and gone on with --resume")
         return failed
 
 
@@ -92,7 +92,7 @@ def play_kills(most, seed=1, resume_each=1):
             said = kill_complaints(left, has_old, before, no_litter)
             if number % resume_each == 0 and left.code == -9:
                 ended.resumed += 1
-                ended.resumed_from_points += runs.journals(LONG)[0] in left.files
+                ended.resumed_from_points += runs.parts(LONG)[0] in left.files
                 said += runs.resume(folder, LONG)
             ended.tally.add(f"SIGKILL, run {number}, {'over old files' if has_old else 'without old files'}",
                             left, said)
@@ -126,7 +126,7 @@ def play_faults(library, most, seed=1, resume_each=10):
             said = fault_complaints(fault, left)
             if number % resume_each == 0 and left is not None and left.code != harness.DONE:
                 ended.resumed += 1
-                ended.resumed_from_points += runs.journals(fault.command)[0] in left.files
+                ended.resumed_from_points += runs.parts(fault.command)[0] in left.files
                 said += runs.resume(folder, fault.command, LD_PRELOAD=library)  # the head says so
             ended.tally.add(f"{fault} (COALPROF_FAIL={fault.word()})", left, said)
     return ended

@@ -180,11 +180,11 @@ def is_part(data):
     return text.startswith("name,") and text.endswith("\n")
 
 
-def journals(command):
-    return [output + ".journal" for output in command.outputs]
+def parts(command):
+    return [output + ".part.jsonl" for output in command.outputs]
 
 
-def is_journal(data):
+def is_part_file(data):
     """Whole lines of points; a process that was killed may have left the beginning of another."""
     try:
         return all("schema" in json.loads(line) for line in data.split(b"\n")[:-1])
@@ -209,9 +209,9 @@ def complaints(left, has_old, may_litter=False):
         if name in left.command.outputs:
             continue
         stem, dot, suffix = name.rpartition(".")
-        if name in journals(left.command):
-            if (left.code == harness.DONE and name not in left.err) or not is_journal(data):
-                said.append(f"{name} is no journal of finished points: {data[-80:]}")
+        if name in parts(left.command):
+            if (left.code == harness.DONE and name not in left.err) or not is_part_file(data):
+                said.append(f"{name} is no file of finished points: {data[-80:]}")
         elif stem.endswith(".partial") and stem[:-len(".partial")] + dot + suffix in left.command.outputs:
             if left.code == harness.DONE or not is_part(data):
                 said.append(f"{name} is no part of a result: {data[-80:]}")
@@ -227,7 +227,7 @@ def lost_points(left):
     finished = shown_points(left.out)
     if any(left.is_whole(output) for output in left.command.outputs):
         return []
-    kept = [shown_points(left.files.get(name, b"")) for name in journals(left.command)]
+    kept = [shown_points(left.files.get(name, b"")) for name in parts(left.command)]
     return [name for name in finished if not any(name in names for names in kept)]
 
 
@@ -239,7 +239,7 @@ def resume(folder, command, **variables):
     said = [f"--resume does not give {output}" for output in command.outputs if not left.is_whole(output)]
     if left.code != harness.DONE:
         said.append(f"--resume ends with {left.code}: {left.err[-200:]}")
-    return said + [f"--resume leaves {name}" for name in left.files if name in journals(command)]
+    return said + [f"--resume leaves {name}" for name in left.files if name in parts(command)]
 
 
 class Tally:

@@ -1,6 +1,5 @@
-// Which journals are of the run that looks for its points. What replaying brings back is tested
+// Which files are of the run that looks for its points. What replaying brings back is tested
 // with runs: tests/cli/long_sweeps_test.py.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "core/run/run_points.h"
@@ -10,25 +9,15 @@
 namespace coalprof {
 namespace {
 
-using testing::ElementsAre;
-using testing::SizeIs;
-
-std::string journal_of(const ResultHead& head, int points) {
-    return synthetic::written(
-        find_format("jsonl"), head,
-        std::vector<Point>(static_cast<std::size_t>(points), synthetic::point(0)));
-}
-
+// A file with one point of `left`.
 bool is_own(const ResultHead& left, const ResultHead& head) {
     const TemporaryFolder folder;
-    folder.write("journal", journal_of(left, 1));
-    const KeptJournals kept = told_apart({folder / "journal"}, head);
-    EXPECT_EQ(kept.own.size() + kept.others.size(), 1u);
-    return kept.others.empty();
+    folder.write("part", synthetic::written(find_format("jsonl"), left, {synthetic::point(0)}));
+    return why_of_another(folder / "part", head, "it cannot be read").empty();
 }
 
 // Where the answer goes, how it is told, and how many threads give it, is no other question.
-TEST(KeptJournals, are_of_the_same_question_however_it_is_answered) {
+TEST(EarlierPoints, are_of_the_same_question_however_it_is_answered) {
     const ResultHead head = synthetic::head();
     for (const auto& [words, is_same] :
          std::vector<std::pair<std::vector<std::string>, bool>>{{{"-v"}, true},
@@ -53,7 +42,7 @@ TEST(KeptJournals, are_of_the_same_question_however_it_is_answered) {
 }
 
 // The same words, which a settings file, another GPU or a launcher gave another meaning.
-TEST(KeptJournals, of_another_sweep_or_shard_are_others) {
+TEST(EarlierPoints, of_another_sweep_or_shard_are_others) {
     const ResultHead head = synthetic::head();
     EXPECT_TRUE(is_own(head, head));
     ResultHead other = head;
@@ -72,15 +61,10 @@ TEST(KeptJournals, of_another_sweep_or_shard_are_others) {
     EXPECT_FALSE(is_own(second, head));
 }
 
-TEST(KeptJournals, come_with_most_points_first) {
+TEST(EarlierPoints, cannot_be_read_from_other_files) {
     const TemporaryFolder folder;
-    const ResultHead head = synthetic::head();
-    folder.write("few", journal_of(head, 1));
-    folder.write("many", journal_of(head, 3));
     folder.write("none", "no result\n");
-    const KeptJournals kept = told_apart({folder / "few", folder / "none", folder / "many"}, head);
-    EXPECT_THAT(kept.own, ElementsAre(folder / "many", folder / "few"));
-    EXPECT_THAT(kept.others, SizeIs(1));
+    EXPECT_EQ(why_of_another(folder / "none", synthetic::head(), "no"), "no");
 }
 
 }  // namespace
