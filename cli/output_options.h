@@ -80,7 +80,7 @@ struct OutputOptions {
     void add_source_to(CLI::App& command);
     // The look and the amount of text, for commands without the other options.
     void add_telling_to(CLI::App& command);
-    // True if --output names it.
+    // True if --output names standard output.
     bool sends_files_to_standard_output() const;
     // Throws UsageError for unknown formats and for two that contradict each other.
     std::vector<OutputTarget> targets() const;

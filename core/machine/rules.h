@@ -104,7 +104,6 @@ struct SharedRules {
     std::uint32_t bank_bytes = 4;
     std::uint32_t row_bytes = 128;
     LaneGroups lanes{32, 16, 8};     // lanes that go through together
-    bool splits_words = false;       // accesses wider than a bank go through word by word
     std::uint32_t extra_passes = 0;  // of each group of 16-byte lanes
     bool packs_pairs = false;        // wide loads whose neighbours agree merge two groups
     bool may_pack_pairs = false;     // seen, but not counted

@@ -138,8 +138,7 @@ struct Code {
     std::uint64_t local_bytes = 0;         // of a thread
     std::vector<PtxVariable> variables;    // of the module, in the order of variable_addresses
     std::vector<std::uint64_t> variable_addresses;
-    bool needs_shared_values = false;  // of shared memory, likewise
-    bool needs_loaded_values = false;  // an address or branch depends on global memory
+    bool needs_shared_values = false;  // an address or branch depends on shared memory
     // Stored values may be loaded again by instructions that decide an address: blocks run in order
     // then.
     bool needs_stored_values = false;

@@ -192,8 +192,6 @@ class Needs {
             needs_global_ = true;
             wanted_ |= origins_of(one.inputs.front());
         }
-        if (reaches_global(one) || one.state == PtxState::constant)
-            code_.needs_loaded_values = true;
         if (one.state == PtxState::shared || one.state == PtxState::generic) needs_shared_ = true;
         if (one.state == PtxState::local || one.state == PtxState::generic) needs_local_ = true;
     }

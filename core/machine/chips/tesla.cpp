@@ -29,7 +29,6 @@ constexpr Rules in_order(int minor) {
                     .banks = 16,
                     .row_bytes = 64,
                     .lanes = {16, 16, 16},
-                    .splits_words = true,
                     .source = guide_4};
     rules.constant.request_lanes = 16;
     rules.l1.splits = split;
