@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <set>
 
 #include "core/text/error.h"
+#include "core/write/origin.h"
 
 namespace coalprof {
 namespace {
@@ -20,6 +20,14 @@ void put_at_end(std::vector<double>& values, std::size_t points, double value) {
     fill_up(values, points - 1);
     values.push_back(value);
 }
+
+Value value_in(const Reading& reading) {
+    if (const auto* integer = std::get_if<std::uint64_t>(&reading)) return *integer;
+    if (const auto* real = std::get_if<double>(&reading)) return *real;
+    return {};
+}
+
+bool has_limit(const Point& point) { return point.estimates && !point.estimates->limits.empty(); }
 
 }  // namespace
 
@@ -50,26 +58,58 @@ std::optional<std::uint64_t> natural_number(const Value& value) {
     return std::nullopt;
 }
 
-PrintedColumns columns_of(const ResultHead& head, const std::vector<Point>& points) {
-    PrintedColumns columns;
-    columns.parameters = parameter_keys(points);
-    SeenCounters predicted;
-    SeenCounters measured;
-    bool has_estimates = false;
+std::vector<FrameColumn> frame_of(const ResultHead& head, const std::vector<Point>& points) {
+    std::vector<FrameColumn> columns;
+    const auto add = [&](std::string key, std::function<Value(const Point&)> cell) {
+        columns.push_back({std::move(key), std::move(cell)});
+    };
+    SeenCounters of_points, of_measurements;
     for (const Point& point : points) {
-        predicted.add(point.predicted);
-        if (point.measured) measured.add(*point.measured);
-        has_estimates |= point.estimates.has_value();
-        columns.limits |= point.estimates && !point.estimates->limits.empty();
-        columns.timing |= point.timing.has_value();
+        of_points.add(point.predicted);
+        if (point.measured) of_measurements.add(*point.measured);
     }
-    columns.predicted = head.columns.empty() ? predicted.in_output_order() : head.columns;
+    for (const OriginColumn& column : origin_columns(head, parameter_keys(points)))
+        add(column.key, [&head, column](const Point& point) {
+            const Value* own = find_value(point.parameters, column.parameter, column.place);
+            const bool is_name = !own && column.key == "name";
+            return is_name ? Value(point.name) : cell_of(head, column, own);
+        });
+    const std::vector<Counter> predicted =
+        head.columns.empty() ? of_points.in_output_order() : head.columns;
+    for (const Counter counter : predicted)
+        add(std::string(key_of(counter)),
+            [counter](const Point& point) { return value_in(point.predicted[counter]); });
     // Exactness differs from point to point; the first few decide.
-    if (has_estimates)
-        std::ranges::copy_if(columns.predicted, std::back_inserter(columns.estimated),
-                             [](Counter counter) { return info(counter).may_be_estimated; });
-    columns.measured = measured.in_output_order();
-    if (!head.columns.empty() && head.device) columns.measured = head.columns;
+    if (std::ranges::any_of(points, [](const Point& one) { return one.estimates.has_value(); }))
+        for (const Counter counter : predicted)
+            if (info(counter).may_be_estimated)
+                for (const auto& [end, value] :
+                     {std::pair{"low", &Interval::low}, std::pair{"high", &Interval::high}})
+                    add(fmt::format("{}_{}", key_of(counter), end),
+                        [counter, value = value](const Point& point) {
+                            const Interval* interval =
+                                point.estimates ? point.estimates->of(counter) : nullptr;
+                            return interval ? Value(interval->*value) : Value();
+                        });
+    if (std::ranges::any_of(points, has_limit))
+        add("limited_by", [](const Point& point) {
+            return has_limit(point) ? Value(name_of(point.estimates->limits.front())) : Value();
+        });
+    for (const Counter counter :
+         head.columns.empty() || !head.device ? of_measurements.in_output_order() : head.columns)
+        add(fmt::format("measured_{}", key_of(counter)), [counter](const Point& point) {
+            return point.measured ? value_in((*point.measured)[counter]) : Value();
+        });
+    if (std::ranges::any_of(points, [](const Point& one) { return one.timing.has_value(); }))
+        for (const auto& [key, value] :
+             {std::pair<const char*, Value (*)(const Timing&)>{
+                  "timing_repeats", [](const Timing& one) { return Value(one.repeats); }},
+              {"timing_low_seconds", [](const Timing& one) { return Value(one.low_seconds); }},
+              {"timing_high_seconds", [](const Timing& one) { return Value(one.high_seconds); }}})
+            add(key, [value = value](const Point& point) {
+                return point.timing ? value(*point.timing) : Value();
+            });
+    add("failure", [](const Point& point) { return Value(point.failure); });
     return columns;
 }
 

@@ -1,9 +1,10 @@
-// The columns of results: which there are, and results gathered column by column, for formats that
-// show a counter of all points together: openmetrics, svg, html.
+// A result as a typed table, cell by cell for formats that stream; and results gathered column by
+// column, for formats that show a counter of all points together: openmetrics, svg, html.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -69,15 +70,6 @@ std::string label_of(const ResultHead& head);
 // points have the same counters, and a file of mixed warps shows all of its instructions early.
 inline constexpr std::size_t settling_points = 1000;
 
-struct PrintedColumns {
-    std::vector<std::string> parameters;  // keys, in order of appearance
-    std::vector<Counter> predicted;       // in output order
-    std::vector<Counter> measured;
-    std::vector<Counter> estimated;  // the predicted ones with intervals, in output order
-    bool limits = false;
-    bool timing = false;
-};
-
 // The set of existing counters.
 class SeenCounters {
  public:
@@ -85,6 +77,7 @@ class SeenCounters {
     void add(const Readings& readings) {
         readings.each([this](Counter counter, const Reading&) { add(counter); });
     }
+    bool has(Counter counter) const { return seen_[static_cast<std::size_t>(counter)]; }
     std::vector<Counter> in_output_order() const;
 
  private:
@@ -101,6 +94,15 @@ bool follows_from_others(std::string_view key, bool has_grid);
 // The parameter's value if it is a whole number from 0 on.
 std::optional<std::uint64_t> natural_number(const Value& value);
 
-PrintedColumns columns_of(const ResultHead& head, const std::vector<Point>& points);
+// A column of the typed table that a result is: its key, and the cell of each point, which is
+// nothing where the point has no such value.
+struct FrameColumn {
+    std::string key;  // "load_sectors", "measured_load_sectors"
+    std::function<Value(const Point&)> cell;
+};
+
+// What was run, predictions, their intervals, measurements, their spread, the failure: of the
+// counters of these points, or of those that head.columns lists. The head must live as long.
+std::vector<FrameColumn> frame_of(const ResultHead& head, const std::vector<Point>& points);
 
 }  // namespace coalprof

@@ -158,14 +158,10 @@ class OpenMetricsWriter : public ResultSink {
         if (column.place >= result.parameters.size()) return;
         const Value& value = result.parameters[column.place].values[point];
         if (std::holds_alternative<std::monostate>(value)) return;
-        const std::string text = text_of_value(value);
-        const Value* formula =
-            column.key == "formula" ? text_of_named_formula(result.head, value) : nullptr;
-        labels[label_name(column.key)] = formula ? text_of_value(*formula) : text;
-        if (formula) labels["formula_name"] = text;
+        labels[label_name(column.key)] = text_of_value(cell_of(result.head, column, &value));
         // One name for every pattern, for sorting in dashboards.
         if (column.key == parameter_of(result.head.sweep) && number_of(&value))
-            labels["swept"] = text;
+            labels["swept"] = text_of_value(value);
     }
 
     // A label without a text is left out.

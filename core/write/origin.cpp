@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::size_t part_columns = 60;
 constexpr std::size_t formula_columns = 400;
-constexpr std::uint64_t usual_block = 256;  // without --block
+constexpr std::uint64_t usual_block = 256;                    // without --block
+constexpr std::string_view name_of_formula = "formula_name";  // a column's key
 
 std::string gpu_of(std::string_view name, std::string_view compute_capability, bool ascii) {
     if (compute_capability.empty() || name.empty()) return cell_text(name, part_columns, ascii);
@@ -102,7 +103,7 @@ class OriginMaker {
         add("name", "");
         if (!sweep.pattern.empty()) {
             add("pattern", sweep.pattern);
-            add("formula_name", "");
+            add(std::string(name_of_formula), "");
             add("formula", sweep.formula);
             add("op", sweep.op);
             add("type", sweep.type);
@@ -146,8 +147,10 @@ class OriginMaker {
 
     void add(const std::string& key, const std::string& same) {
         if (std::ranges::find(columns_, key, &OriginColumn::key) != columns_.end()) return;
-        const auto place = std::ranges::find(parameters_, key);
+        const std::string parameter = key == name_of_formula ? "formula" : key;
+        const auto place = std::ranges::find(parameters_, parameter);
         columns_.push_back({.key = key,
+                            .parameter = parameter,
                             .place = static_cast<std::size_t>(place - parameters_.begin()),
                             .same = same});
     }
@@ -198,6 +201,15 @@ std::string title_of(const ResultHead& head, const TableStyle& style) {
 std::vector<OriginColumn> origin_columns(const ResultHead& head,
                                          const std::vector<std::string>& parameters) {
     return OriginMaker(head, parameters).columns();
+}
+
+// A formula with a name is identified by it in its points; its text is in the head.
+Value cell_of(const ResultHead& head, const OriginColumn& column, const Value* own) {
+    const bool is_name = column.key == name_of_formula;
+    const Value* text =
+        own && column.parameter == "formula" ? text_of_named_formula(head, *own) : nullptr;
+    if (is_name) return text ? *own : Value();
+    return text ? *text : own ? *own : Value(column.same);
 }
 
 const Value* text_of_named_formula(const ResultHead& head, const Value& name) {

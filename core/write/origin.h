@@ -13,7 +13,8 @@ namespace coalprof {
 
 struct OriginColumn {
     std::string key;
-    std::size_t place = 0;  // among the points' parameters, if it is one
+    std::string parameter;  // of the points, that decides it
+    std::size_t place = 0;  // of that among the points' parameters, if they have it
     std::string same = {};  // of points without their own
 };
 
@@ -21,6 +22,9 @@ struct OriginColumn {
 // values: "name" (of the point) first, then the head's, then the rest of `parameters`.
 std::vector<OriginColumn> origin_columns(const ResultHead& head,
                                          const std::vector<std::string>& parameters);
+
+// `own`: what a point has of column.parameter; nullptr: nothing.
+Value cell_of(const ResultHead& head, const OriginColumn& column, const Value* own);
 
 // The text of a formula that points call by its name; nullptr: none.
 const Value* text_of_named_formula(const ResultHead& head, const Value& name);
