@@ -151,7 +151,7 @@ TEST_F(NearOnGpu, two_elements_in_each_others_place_are_noticed) {
         const auto launch = launcher().prepare(plan);
         launch->launch();
         const DriverLibrary library = load_driver();
-        const std::uint64_t b = launch->placement().base_addresses[1];
+        const std::uint64_t b = launch->placement().base_addresses[2];
         std::array<std::uint32_t, 2> pair{};
         ASSERT_EQ(library.api->copy_to_host(pair.data(), b + 64 * 4, 8), CUDA_SUCCESS);
         std::swap(pair[0], pair[1]);

@@ -220,10 +220,11 @@ TEST(Compose, finds_the_elements_of_a_tile_by_steps_of_whole_rows) {
     const ProgramShape swizzled = shape_of(tiled_transpose("swizzled", 64));
     EXPECT_TRUE(swizzled.instructions[0].is_even);
     EXPECT_FALSE(swizzled.instructions[1].is_even);
-    // A block that takes two tiles is none of these.
+    // Of two tiles, which lie one below the other in a, the second begins anew in shared memory.
     Plan two = tiled_transpose("padded", 64);
     two.shape.per_thread = 8;
-    EXPECT_FALSE(shape_of(two).instructions[0].is_even);
+    EXPECT_TRUE(shape_of(two).instructions[0].is_even);
+    EXPECT_FALSE(shape_of(two).instructions[1].is_even);
 }
 
 TEST(Compose, gives_every_array_of_shared_memory_its_place) {

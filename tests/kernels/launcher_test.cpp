@@ -114,7 +114,7 @@ TEST_F(Launcher, verifies_that_a_tiled_transpose_is_one) {
         launch->launch();
         EXPECT_NO_THROW(launch->verify());
         launch->launch();
-        auto* b = reinterpret_cast<Word*>(launch->placement().base_addresses[1]);
+        auto* b = reinterpret_cast<Word*>(launch->placement().base_addresses[2]);
         std::swap(b[64], b[65]);  // two elements in each other's place
         EXPECT_NE(message_of([&] { launch->verify(); }).find("array b, element 64: "),
                   std::string::npos);
