@@ -66,7 +66,7 @@ class Manual(Case):
             sections = dict(re.findall(r"^\.SH ([A-Z ]+)\n(.*?)(?=^\.SH|\Z)", page, re.M | re.S))
             for variable in ("COALPROF_CONFIG", "COALPROF_CUPTI", "NO_COLOR", "TMPDIR"):
                 self.assertIn(variable, sections["ENVIRONMENT"])
-            for file in ("~/.config/coalprof/config.toml", ".coalprof.toml", ".partial.jsonl"):
+            for file in ("~/.config/coalprof/config.toml", ".coalprof.toml", ".part.jsonl"):
                 self.assertIn(file, sections["FILES"])
             codes = re.findall(r"^\.TP\n\\fB(.*?)\\fR$", sections["EXIT STATUS"], re.M)
             self.assertEqual(codes, ["0", "1", "2", "3", "4", "5", "70", "128 + N"])
