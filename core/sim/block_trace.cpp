@@ -509,8 +509,7 @@ std::vector<double> sectors_of_sites(const BlockTraces& traces, std::size_t site
         for (const WarpEvents& warp : block)
             for (const TraceEvent& event : warp.events)
                 for (std::uint32_t i = 0; i < event.lines; ++i)
-                    sectors[event.site] +=
-                        std::popcount(traces.lines[event.first_line + i].sectors);
+                    sectors[event.site] += sector_count(traces.lines[event.first_line + i].sectors);
     return sectors;
 }
 

@@ -55,12 +55,15 @@ double WorkShape::density(double place) const {
 }
 
 L2Stream::L2Stream(const KernelLaunch& launch, std::uint64_t blocks_at_once, std::size_t sites,
-                   std::size_t most_kept)
+                   const L2SampleSize& size)
     : launch_(launch),
-      most_kept_(most_kept),
+      size_(size),
       blocks_(launch.blocks()),
       blocks_at_once_(std::max<std::uint64_t>(1, blocks_at_once)),
       sequence_((launch.threads() + warp_lanes - 1) / warp_lanes) {
+    while (std::ldexp(size.expected, -static_cast<int>(halvings_)) > 2.0 * double(size.most_kept))
+        ++halvings_;
+    kept_halvings_ = halvings_;
     // Enough for any L2, and some milliseconds; each warp to its end where that takes some
     // hundredths of a second, as a block may read its rows again and store after that.
     constexpr std::uint64_t most_accesses = 400'000, most_to_the_end = 6'400'000,
@@ -75,7 +78,7 @@ L2Sample L2Stream::sample() {
     if (!is_cut_) block_limit_ = blocks_;
     keep_counts();
     attempt_ = 0;
-    while (kept_.size() > most_kept_) thin();
+    while (kept_.size() > size_.most_kept) thin();
     std::erase_if(kept_, [&](const L2Access& one) { return block_of(one) >= block_limit_; });
     std::vector<LineShares> stores;
     for (const auto& [site, counts] : stores_) {
@@ -102,8 +105,42 @@ L2Sample L2Stream::sample() {
             working_box_count_ <= most_boxes ? std::move(working_boxes_) : std::vector<BlockBox>()};
 }
 
+// Of 2^(step bits) parts each one has its turn, where a hash says: rows of a region, regions of an
+// area, then areas. Accesses that advance evenly skip what lies between, and few lines are sampled
+// as evenly as many.
+namespace {
+
+constexpr std::uint32_t row_bits = 5, region_bits = 6;
+constexpr std::uint64_t region_lines = dram_row_lines << row_bits,
+                        area_lines = region_lines << region_bits;
+
+constexpr std::uint64_t low_bits(std::uint32_t halvings, std::uint32_t most) {
+    return (std::uint64_t{1} << std::min(halvings, most)) - 1;
+}
+// Its lowest bits say which regions.
+std::uint64_t hash_of_area(std::uint64_t region) { return mixed(~(region >> region_bits)); }
+std::uint64_t regions_between(std::uint32_t halvings) {
+    return low_bits(halvings - std::min(halvings, row_bits), region_bits);
+}
+// The line that the sampled row of a region begins with, if it is one.
+std::uint64_t row_of(std::uint64_t region) {
+    return region * region_lines + (mixed(region) & low_bits(row_bits, row_bits)) * dram_row_lines;
+}
+bool is_area_sampled(std::uint64_t hash, std::uint32_t halvings) {
+    return halvings <= row_bits + region_bits ||
+           hash >> (64 - (halvings - row_bits - region_bits)) == 0;
+}
+
+}  // namespace
+
 bool L2Stream::is_sampled(std::uint64_t line) const {
-    return halvings_ == 0 || mixed(line / dram_row_lines) >> (64 - halvings_) == 0;
+    if (halvings_ == 0) return true;
+    const std::uint64_t region = line / region_lines;
+    if (((line / dram_row_lines ^ mixed(region)) & low_bits(halvings_, row_bits)) != 0)
+        return false;
+    if (halvings_ <= row_bits) return true;
+    const std::uint64_t area = hash_of_area(region);
+    return ((region ^ area) & regions_between(halvings_)) == 0 && is_area_sampled(area, halvings_);
 }
 
 void L2Stream::take(std::uint32_t site, const WarpAccess& access, const Growth& growth,
@@ -112,53 +149,113 @@ void L2Stream::take(std::uint32_t site, const WarpAccess& access, const Growth& 
     note_work();
     // Longer loops repeat.
     if (sequence >= sequence_limit_ && box.blocks() > 1) return;
-    take_at(sequence, site, access, growth, box);
+    const Asker asker{sequence, site, access.kind};
+    take_at({&asker, 1}, access, growth, box);
 }
 
-void L2Stream::take_at(std::uint32_t sequence, std::uint32_t site, const WarpAccess& access,
+void L2Stream::take_at(std::span<const Asker> askers, const WarpAccess& access,
                        const Growth& growth, const BlockBox& box) {
     const auto width = std::uint64_t{launch_.grid[0]}, plane = width * launch_.grid[1];
     // By the offset of a block's first address in its line.
     std::array<std::unique_ptr<LinesOfWarp>, line_bytes> shifted;
-    LineCounts* const counts = access.kind == AccessKind::load    ? nullptr
-                               : access.kind == AccessKind::store ? &stores_[site]
-                                                                  : &atomics_;
-    const auto take_one = [&](std::uint64_t by, std::uint64_t block) {
-        auto& lines = shifted[by % line_bytes];
-        if (!lines) lines = std::make_unique<LinesOfWarp>(access, by % line_bytes);
-        const std::int64_t further = static_cast<std::int64_t>(by) >> std::countr_zero(line_bytes);
-        for (const LineTouch& one : *lines) {
-            const std::uint64_t line = one.line + static_cast<std::uint64_t>(further);
-            if (counts) counts->add(line, static_cast<std::uint64_t>(std::popcount(one.sectors)));
-            if (!is_sampled(line)) continue;
-            kept_.push_back({.order = block / blocks_at_once_ << 48 |
-                                      std::min<std::uint64_t>(sequence, 0xFFFF) << 32 |
-                                      block % blocks_at_once_,
-                             .line = line,
-                             .site = site,
-                             .kind = access.kind,
-                             .sectors = one.sectors,
-                             .whole = one.whole,
-                             .bytes = one.part_bytes});
-        }
-        while (kept_.size() - attempt_ > most_kept_) thin();
-    };
+    Run run{.askers = askers};
+    // As many blocks further on accesses are shifted by whole lines.
+    const std::uint64_t period =
+        line_bytes / std::gcd(line_bytes, static_cast<std::uint64_t>(growth[0]));
+    run.lines = growth[0] * static_cast<std::int64_t>(period) / std::int64_t{line_bytes};
+    run.block_step = period * box.stride[0];
     for (std::uint32_t z = 0; z < box.count[2]; ++z)
         for (std::uint32_t y = 0; y < box.count[1]; ++y) {
             const std::uint64_t row = (box.first[2] + std::uint64_t{z} * box.stride[2]) * plane +
-                                      (box.first[1] + std::uint64_t{y} * box.stride[1]) * width;
-            for (std::uint32_t x = 0; x < box.count[0]; ++x) {
-                const std::uint64_t block = row + box.first[0] + std::uint64_t{x} * box.stride[0];
-                if (block >= block_limit_ && box.blocks() > 1) {
-                    is_cut_ = true;
-                    return;
+                                      (box.first[1] + std::uint64_t{y} * box.stride[1]) * width +
+                                      box.first[0];
+            const std::uint64_t count = blocks_within_limit(box, row);
+            for (std::uint64_t x = 0; x < std::min(period, count); ++x) {
+                const std::uint64_t by = static_cast<std::uint64_t>(growth[0]) * x +
+                                         static_cast<std::uint64_t>(growth[1]) * y +
+                                         static_cast<std::uint64_t>(growth[2]) * z;
+                auto& lines = shifted[by % line_bytes];
+                if (!lines) lines = std::make_unique<LinesOfWarp>(access, by % line_bytes);
+                run.first_block = row + x * box.stride[0];
+                run.count = (count - x + period - 1) / period;
+                const std::int64_t further =
+                    static_cast<std::int64_t>(by) >> std::countr_zero(line_bytes);
+                for (LineTouch one : *lines) {
+                    one.line += static_cast<std::uint64_t>(further);
+                    take_run(run, one);
                 }
-                take_one(static_cast<std::uint64_t>(growth[0]) * x +
-                             static_cast<std::uint64_t>(growth[1]) * y +
-                             static_cast<std::uint64_t>(growth[2]) * z,
-                         block);
+            }
+            if (count < box.count[0]) {
+                is_cut_ = true;
+                return;
             }
         }
+}
+
+std::uint64_t L2Stream::blocks_within_limit(const BlockBox& box, std::uint64_t first) const {
+    if (box.blocks() <= 1) return box.count[0];
+    if (first >= block_limit_) return 0;
+    const std::uint64_t stride = std::max(1u, box.stride[0]);
+    return std::min<std::uint64_t>(box.count[0], (block_limit_ - first + stride - 1) / stride);
+}
+
+// The line of one block, and of further blocks those that are as many lines further on.
+void L2Stream::take_run(const Run& run, const LineTouch& first) {
+    for (const Asker& one : run.askers) {
+        if (one.kind == AccessKind::load) continue;
+        LineCounts& counts = one.kind == AccessKind::store ? stores_[one.site] : atomics_;
+        counts.add_run(first.line, static_cast<std::uint64_t>(run.lines), run.count,
+                       static_cast<std::uint64_t>(sector_count(first.sectors)), size_.most_counted);
+    }
+    const auto step = static_cast<std::uint64_t>(std::abs(run.lines));
+    for (std::uint64_t i = 0; i < run.count;) {
+        const std::uint64_t line = first.line + i * static_cast<std::uint64_t>(run.lines);
+        if (is_sampled(line)) keep_access(run, first, line, i);
+        if (step == 0) {
+            ++i;
+            continue;
+        }
+        const std::uint64_t next = next_sampled(line, run.lines);
+        i += ((run.lines > 0 ? next - line : line - next) + step - 1) / step;
+    }
+}
+
+// A line at or before the next sampled one, in the direction of `step`; another one than `line`.
+std::uint64_t L2Stream::next_sampled(std::uint64_t line, std::int64_t step) const {
+    if (halvings_ < row_bits) return line + static_cast<std::uint64_t>(step);
+    const bool goes_up = step > 0;
+    const std::uint64_t region = line / region_lines, area = hash_of_area(region);
+    const std::uint64_t area_end =
+        goes_up ? (line / area_lines + 1) * area_lines : line / area_lines * area_lines - 1;
+    if (!is_area_sampled(area, halvings_)) return area_end;
+    const std::uint64_t between = regions_between(halvings_);
+    if (((region ^ area) & between) == 0) {
+        const std::uint64_t row =
+            region * region_lines + (mixed(region) & low_bits(row_bits, row_bits)) * dram_row_lines;
+        if (goes_up && line < row) return row;
+        if (!goes_up && line >= row + dram_row_lines) return row + dram_row_lines - 1;
+    }
+    const std::uint64_t further =
+        goes_up ? ((area - region - 1) & between) + 1 : ((region - 1 - area) & between) + 1;
+    const std::uint64_t next = goes_up ? region + further : region - further;
+    if (next >> region_bits != region >> region_bits) return area_end;
+    return row_of(next) + (goes_up ? 0 : dram_row_lines - 1);
+}
+
+void L2Stream::keep_access(const Run& run, const LineTouch& touch, std::uint64_t line,
+                           std::uint64_t number) {
+    const std::uint64_t block = run.first_block + number * run.block_step;
+    for (const Asker& one : run.askers)
+        kept_.push_back({.order = block / blocks_at_once_ << 48 |
+                                  std::min<std::uint64_t>(one.sequence, 0xFFFF) << 32 |
+                                  block % blocks_at_once_,
+                         .line = line,
+                         .site = one.site,
+                         .kind = one.kind,
+                         .sectors = touch.sectors,
+                         .whole = touch.whole,
+                         .bytes = touch.part_bytes});
+    while (kept_.size() - attempt_ > size_.most_kept) thin();
 }
 
 // Half of the attempt's lines go and leave no trace in the rest.
@@ -186,7 +283,7 @@ void L2Stream::keep() {
     keep_counts();
     attempt_ = 0;
     if (halvings_ > kept_halvings_) erase_unsampled(0);
-    while (kept_.size() > most_kept_) thin();
+    while (kept_.size() > size_.most_kept) thin();
     attempt_ = kept_.size();
     kept_halvings_ = halvings_;
     const auto index = [&](std::uint64_t beyond) {  // in the order in which blocks start
@@ -299,15 +396,19 @@ L2Traffic no_traffic(std::size_t sites) {
 class DramRows {
  public:
     DramRows(double row_bytes, double turn_bytes, double between_bytes)
-        : row_bytes_(row_bytes), turn_bytes_(turn_bytes), between_bytes_(between_bytes) {}
+        : row_bytes_(row_bytes), turn_bytes_(turn_bytes), between_bytes_(between_bytes) {
+        for (std::size_t lines = 0; lines < times_.size(); ++lines)
+            for (std::size_t sectors = 1; sectors < times_[lines].size(); ++sectors)
+                times_[lines][sectors] = new_time(static_cast<double>(sectors * sector_bytes),
+                                                  static_cast<double>(lines));
+    }
     // The time of one sector, as bytes of a long run, if only this many share their row.
     RowTime time_of_sector(std::uint32_t sectors) const {
-        const double lines = std::min<double>(sectors, dram_row_lines);
-        const RowTime whole = whole_time(sectors * double{sector_bytes}, lines);
+        const RowTime whole = whole_time(sectors, std::min<std::uint64_t>(sectors, dram_row_lines));
         return {whole.alone / sectors, whole.turns / sectors};
     }
     // The time that the row of this line takes more, with these bytes.
-    RowTime time_of(std::uint64_t line, double bytes) {
+    RowTime time_of(std::uint64_t line, std::uint32_t sectors) {
         const std::uint64_t row = line / dram_row_lines;
         std::uint32_t* found = places_.find(row);
         if (!found) {
@@ -317,35 +418,42 @@ class DramRows {
         }
         Row& one = rows_[*found];
         if (moved_ > one.last + between_bytes_) one = {};
-        const RowTime before = one.bytes > 0 ? whole_time(one.bytes, one.lines()) : RowTime();
-        one.bytes += bytes;
+        const RowTime before = whole_time(one.sectors, one.lines());
+        one.sectors += sectors;
         one.touched |= 1u << line % dram_row_lines;
-        moved_ += bytes;
+        moved_ += sectors * double{sector_bytes};
         one.last = moved_;
-        const RowTime after = whole_time(one.bytes, one.lines());
+        const RowTime after = whole_time(one.sectors, one.lines());
         return {after.alone - before.alone, after.turns - before.turns};
     }
 
  private:
     struct Row {
-        double bytes = 0;
         double last = 0;
+        std::uint32_t sectors = 0;
         std::uint32_t touched = 0;  // lines
-        double lines() const { return std::popcount(touched); }
+        std::uint64_t lines() const { return (touched & 1) + (touched >> 1 & 1); }
     };
     // Transfers wait for activations and activations for transfers: each is the longer one now and
     // then.
-    RowTime whole_time(double bytes, double lines) const {
+    RowTime new_time(double bytes, double lines) const {
         const auto beside = [&](double other) {
             return std::cbrt(bytes * bytes * bytes + other * other * other);
         };
         const double alone = beside(row_bytes_);
         return {alone, beside(row_bytes_ + lines * turn_bytes_) - alone};
     }
+    RowTime whole_time(std::uint32_t sectors, std::uint64_t lines) const {
+        return sectors < times_[lines].size()
+                   ? times_[lines][sectors]
+                   : new_time(sectors * double{sector_bytes}, static_cast<double>(lines));
+    }
     double row_bytes_;
     double turn_bytes_;
     double between_bytes_;
     double moved_ = 0;
+    // Of few sectors, by lines.
+    std::array<std::array<RowTime, 4 * dram_row_lines + 1>, dram_row_lines + 1> times_{};
     LineTable places_;
     std::vector<Row> rows_;
 };
@@ -370,7 +478,7 @@ class L2Replay {
     // them.
     // `at_once`: sectors of its row that its request asks for.
     void access(const L2Access& whole, std::uint32_t at_once) {
-        traffic_.sectors_of_site[whole.site] += std::popcount(whole.sectors);
+        traffic_.sectors_of_site[whole.site] += sector_count(whole.sectors);
         at_once_ = static_cast<std::uint8_t>(at_once);
         L2Access one = whole;
         if (one.kind == AccessKind::load)
@@ -433,7 +541,7 @@ class L2Replay {
         const auto age =
             static_cast<std::size_t>(std::bit_width((now - (*found >> 4)) & clock_mask));
         *found = now << 4 | (*found & 0xF) | one.sectors;
-        traffic_.repeats_of_site[one.site][age] += std::popcount(repeated);
+        traffic_.repeats_of_site[one.site][age] += sector_count(repeated);
         return repeated != 0 && drawn() < kept_by_l1_[one.site][age] ? repeated : std::uint8_t{0};
     }
     double drawn() {
@@ -476,13 +584,13 @@ class L2Replay {
             const std::uint32_t here = group << sector & 0xF;
             if ((one.sectors & here & ~line.present) == 0) continue;
             const auto fetched = static_cast<std::uint8_t>(here & ~line.present);
-            read(line, one.site, std::popcount(fetched));
+            read(line, one.site, static_cast<std::uint32_t>(sector_count(fetched)));
             line.present |= fetched;
         }
     }
-    void read(const CachedLine& line, std::uint32_t site, int sectors) {
+    void read(const CachedLine& line, std::uint32_t site, std::uint32_t sectors) {
         const double bytes = sectors * double{sector_bytes};
-        count_read(site, bytes, read_rows_.time_of(line.line / places_of_line, bytes).alone);
+        count_read(site, bytes, read_rows_.time_of(line.line / places_of_line, sectors).alone);
     }
     void count_read(std::uint32_t site, double bytes, double time) {
         traffic_.read_bytes += bytes;
@@ -515,7 +623,7 @@ class L2Replay {
     void mark_dirty(std::uint32_t at, std::uint8_t sectors, std::uint32_t site) {
         CachedLine& line = nodes_[at];
         line.site = site;
-        const int more = std::popcount(static_cast<std::uint8_t>(sectors & ~line.dirty));
+        const int more = sector_count(sectors & ~line.dirty);
         if (more == 0) return;
         if (line.dirty == 0) {
             dirty_.push(line.line);
@@ -525,7 +633,8 @@ class L2Replay {
         const double bytes = more * double{sector_bytes};
         traffic_.write_bytes += bytes;
         traffic_.write_bytes_of_site[site] += bytes;
-        const RowTime time = written_rows_.time_of(line.line / places_of_line, bytes);
+        const RowTime time =
+            written_rows_.time_of(line.line / places_of_line, static_cast<std::uint32_t>(more));
         line.write_time.alone += time.alone;
         line.write_time.turns += time.turns;
         count_write_time(site, time);
@@ -562,7 +671,7 @@ class L2Replay {
     void clean(std::uint32_t at) {
         CachedLine& line = nodes_[at];
         if (line.dirty == 0) return;
-        const int sectors = std::popcount(line.dirty);
+        const int sectors = sector_count(line.dirty);
         dirty_sectors_ -= static_cast<std::size_t>(sectors);
         const RowTime counted{line.write_time.alone / sectors, line.write_time.turns / sectors};
         const RowTime written = written_rows_.time_of_sector(line.at_once);
@@ -611,7 +720,7 @@ std::vector<std::uint8_t> sectors_of_rows(const std::vector<L2Access>& accesses)
                    one.line / dram_row_lines == accesses[i].line / dram_row_lines;
         };
         for (; end < accesses.size() && is_beside(accesses[end]); ++end)
-            sum += std::popcount(accesses[end].sectors);
+            sum += sector_count(accesses[end].sectors);
         for (; i < end; ++i) sectors[i] = static_cast<std::uint8_t>(std::min(sum, 8));
     }
     return sectors;

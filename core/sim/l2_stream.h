@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "core/program/execute.h"
@@ -61,20 +62,32 @@ struct L2Sample {
 // in few slices; of many a hash gives one slice more than others.
 double busy_slices(double lines, double slices);
 
+struct L2SampleSize {
+    std::size_t most_kept = 40'000;                  // accesses
+    std::uint64_t most_counted = ~std::uint64_t{0};  // lines that a site stores to
+    double expected = 0;                             // lines that warps ask for; 0: not known
+};
+
 class L2Stream {
  public:
     // `blocks_at_once`: resident on the whole GPU; `sites`: of the code.
     L2Stream(const KernelLaunch& launch, std::uint64_t blocks_at_once, std::size_t sites,
-             std::size_t most_kept = 40'000);
+             const L2SampleSize& size = {});
     void begin(const BlockBox& box) { box_ = box; }
     void resume(std::uint32_t warp) { warp_ = warp; }
     void take(std::uint32_t site, const WarpAccess& access, const Growth& growth,
               const BlockBox& box);
     // An access of any memory.
     void note_work() { ++accesses_of_box_; }
-    // The same for a warp's access number `sequence`.
-    void take_at(std::uint32_t sequence, std::uint32_t site, const WarpAccess& access,
-                 const Growth& growth, const BlockBox& box);
+    // An access of a warp, by its number among them.
+    struct Asker {
+        std::uint32_t sequence = 0;
+        std::uint32_t site = 0;
+        AccessKind kind = AccessKind::load;
+    };
+    // The same where several ask for the same addresses.
+    void take_at(std::span<const Asker> askers, const WarpAccess& access, const Growth& growth,
+                 const BlockBox& box);
     // Leaves out blocks from here on; none before.
     void cut(std::uint64_t blocks) {
         block_limit_ = blocks;
@@ -88,7 +101,19 @@ class L2Stream {
     L2Sample sample();  // moves them out
 
  private:
+    // The same access of blocks that follow each other.
+    struct Run {
+        std::span<const Asker> askers;
+        std::uint64_t first_block = 0, block_step = 0;
+        std::uint64_t count = 0;
+        std::int64_t lines = 0;  // between two of them
+    };
     bool is_sampled(std::uint64_t line) const;
+    std::uint64_t blocks_within_limit(const BlockBox& box, std::uint64_t first) const;
+    void take_run(const Run& run, const LineTouch& first);
+    std::uint64_t next_sampled(std::uint64_t line, std::int64_t step) const;
+    void keep_access(const Run& run, const LineTouch& touch, std::uint64_t line,
+                     std::uint64_t number);
     std::uint64_t block_of(const L2Access& one) const {
         return (one.order >> 48) * blocks_at_once_ + (one.order & 0xFFFF'FFFF);
     }
@@ -99,7 +124,7 @@ class L2Stream {
     void lengthen(std::uint32_t accesses, std::uint64_t block);
 
     KernelLaunch launch_;
-    std::size_t most_kept_;
+    L2SampleSize size_;
     std::uint64_t blocks_;
     std::uint64_t blocks_at_once_;
     std::uint64_t block_limit_ = ~std::uint64_t{0};

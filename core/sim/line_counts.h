@@ -30,6 +30,13 @@ class LineCounts {
         if (attempt_[cell] == 0) touched_.push_back(static_cast<std::uint16_t>(cell));
         attempt_[cell] += times;
     }
+    // Lines that are `step` apart; the first `most` that come, as those that run together meet.
+    void add_run(std::uint64_t first, std::uint64_t step, std::uint64_t count, std::uint64_t times,
+                 std::uint64_t most) {
+        count = std::min(count, most - std::min(most, runs_));
+        runs_ += count;
+        for (std::uint64_t i = 0; i < count; ++i) add(first + i * step, times);
+    }
     void add(const LineCounts& other) {
         for (std::size_t i = 0; i < cells; ++i) kept_[i] += other.kept_[i];
     }
@@ -59,6 +66,7 @@ class LineCounts {
     static constexpr std::size_t cells = 4096;
     std::array<std::uint64_t, cells> kept_{}, attempt_{};
     std::vector<std::uint16_t> touched_;
+    std::uint64_t runs_ = 0;  // lines that came in runs
 };
 
 }  // namespace coalprof

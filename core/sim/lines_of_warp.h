@@ -16,6 +16,11 @@ struct LineTouch {
     std::uint8_t part_bytes = 0;  // touched bytes of each other one, on average
 };
 
+// Of the four of a line; a call of the C library counts bits where a processor is not known to.
+constexpr int sector_count(int sectors) {
+    return static_cast<int>(0x4332'3221'3221'2110u >> 4 * (sectors & 0xF) & 7);
+}
+
 class LinesOfWarp {
  public:
     // `by` is added to each address.

@@ -305,21 +305,20 @@ class MultiprocessorRun {
         return back;
     }
     double load_line(const TraceEvent& event, const LineTouch& touched, double now) {
-        const auto sectors = static_cast<std::uint32_t>(std::popcount(touched.sectors));
+        const auto sectors = sector_count(touched.sectors);
         result_.load_sectors[event.site] += sectors;
         owed_[event.site].read_bytes += sectors * traffic_[event.site].read_bytes;
         if (event.goes_past_l1) return fetch(event.site, sectors, now);
         L1Tags::Line& line = tags_.find(touched.line, event.part);
         const auto hit = static_cast<std::uint8_t>(touched.sectors & line.present);
         const auto missing = static_cast<std::uint8_t>(touched.sectors & ~line.present);
-        result_.hit_sectors[event.site] += std::popcount(hit);
+        result_.hit_sectors[event.site] += sector_count(hit);
         double back = now + rates_.l1_latency;
         for (std::uint32_t sector = 0; sector < 4; ++sector)
             if ((hit >> sector & 1) != 0) back = std::max(back, line.since[sector]);
         if (missing == 0) return back;
         line.present |= missing;
-        const double there =
-            fetch(event.site, static_cast<std::uint32_t>(std::popcount(missing)), now);
+        const double there = fetch(event.site, sector_count(missing), now);
         for (std::uint32_t sector = 0; sector < 4; ++sector)
             if ((missing >> sector & 1) != 0) line.since[sector] = there;
         return std::max(back, there);
@@ -378,8 +377,7 @@ class MultiprocessorRun {
     bool joins(const TraceEvent& event, const LineTouch& touched, double now) {
         OpenStore* const other = open_store(touched.line, now);
         if (!other) return false;
-        const int more =
-            std::popcount(static_cast<std::uint8_t>(touched.sectors & ~other->sectors));
+        const int more = sector_count(touched.sectors & ~other->sectors);
         other->sectors |= touched.sectors;
         other->used = ++stores_;
         // Where they meet an H100 takes 8.3e9 of a warp a second, in one line or in 16.
@@ -393,7 +391,7 @@ class MultiprocessorRun {
         return site < rates_.store_crowds.size() ? rates_.store_crowds[site] : 1;
     }
     double store_line(const TraceEvent& event, const LineTouch& touched, double now) {
-        const int sectors = std::popcount(touched.sectors), whole = std::popcount(touched.whole);
+        const int sectors = sector_count(touched.sectors), whole = sector_count(touched.whole);
         const double crowd = crowd_of(event.site);
         open(touched, now + rates_.join_cycles * crowd);
         result_.write_requests[event.site] += 1;
@@ -416,7 +414,7 @@ class MultiprocessorRun {
             const double through =
                 is_store ? store_line(event, touched, looked_up)
                          : l2_.serve(looked_up, of_packet * event.passes.packets / event.lines);
-            const int sectors = std::popcount(touched.sectors);
+            const int sectors = sector_count(touched.sectors);
             SiteTraffic& owed = owed_[event.site];
             const SiteTraffic& of_site = traffic_[event.site];
             owed.read_bytes += sectors * of_site.read_bytes;

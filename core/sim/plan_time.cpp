@@ -4,7 +4,9 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -134,6 +136,50 @@ struct BlockRun {
     BlockBox box;
 };
 
+// The lines of an access and its passes; those of accesses that are whole lines further on.
+struct AccessShape {
+    WarpAccess access;
+    std::vector<LineTouch> lines;
+    L1Passes passes;
+    std::uint64_t digest = 0;  // of the lines, from the first one on
+};
+
+// Tells launches from each other.
+class Digest {
+ public:
+    void add(std::uint64_t word) {
+        first_ = mixed(first_ ^ word) + word;
+        second_ = mixed(second_ + word) ^ first_;
+    }
+    void add(double number) { add(std::bit_cast<std::uint64_t>(number)); }
+    std::pair<std::uint64_t, std::uint64_t> key() const { return {first_, second_}; }
+
+ private:
+    std::uint64_t first_ = 1, second_ = 2;
+};
+
+// Times of launches that differ by whole lines, as points of a sweep often do. It makes no
+// difference which of them is simulated: their samples are equal.
+class KnownTimes {
+ public:
+    using Key = std::pair<std::uint64_t, std::uint64_t>;
+    std::optional<SimulatedTime> find(const Key& key) {
+        const std::scoped_lock lock(mutex_);
+        const auto found = times_.find(key);
+        return found == times_.end() ? std::nullopt : std::optional(found->second);
+    }
+    void keep(const Key& key, const SimulatedTime& time) {
+        constexpr std::size_t most = 1024;
+        const std::scoped_lock lock(mutex_);
+        if (times_.size() == most) times_.clear();
+        times_.emplace(key, time);
+    }
+
+ private:
+    std::mutex mutex_;
+    std::map<Key, SimulatedTime> times_;
+};
+
 // Warps drawn from the whole launch.
 struct SiteSample {
     double sectors = 0, lines = 0;
@@ -151,14 +197,40 @@ class PlanFeed {
           order_(order_of(plan)),
           processor_(multiprocessor_of(machine, plan)),
           coalescer_(*machine.rules) {
-        // Arrays never share a line.
-        for (std::size_t i = 0; i < plan.program.arrays.size(); ++i)
-            placement_.base_addresses.push_back((i + 1) << 44);
+        place_arrays();
         const Occupancy fits = occupancy(
             *machine.rules,
             {.block = order_.block, .registers_per_thread = registers_for(plan.program, 1)});
         resident_ = std::clamp(fits.active_blocks, 1u, processor_.resident_blocks);
+        shapes_.resize(plan.program.instructions.size());
         draw_warps();
+    }
+    // Equal for launches that are simulated equally; none with other memories than global.
+    std::optional<KnownTimes::Key> key(const Rates& rates, bool is_warm) const {
+        Digest all = drawn_lines_;
+        const auto add_all = [&](const auto&... numbers) {
+            (all.add(static_cast<std::uint64_t>(numbers)), ...);
+        };
+        for (const double rate :
+             std::bit_cast<std::array<double, sizeof(SimRates) / sizeof(double)>>(rates.sim))
+            all.add(rate);
+        add_all(is_warm, processor_.l1_bytes, processor_.count, processor_.keeps_loads, resident_,
+                machine_.board->l2_bytes.value_or(0), l2_fill_bytes(*machine_.rules, plan_.cache),
+                order_.threads, order_.blocks, order_.block, order_.per_thread,
+                order_.blocks_in_turn);
+        const IssueCost cost = cost_of(1);
+        all.add(double{cost.issued});
+        all.add(double{cost.integer});
+        for (const Instruction& one : plan_.program.instructions) {
+            if (one.space != Space::global) return std::nullopt;
+            add_all(one.kind, one.width_bytes, one.array, one.after_barrier,
+                    needs_loaded(plan_.program, one), block_step(one, order_));
+        }
+        readings_.each([&](Counter counter, const Reading& reading) {
+            all.add(static_cast<std::uint64_t>(counter));
+            all.add(number_or(reading, -1));
+        });
+        return all.key();
     }
     LaunchModel model(const Rates& rates, bool is_warm) {
         LaunchModel model;
@@ -190,12 +262,59 @@ class PlanFeed {
                               lanes);
     }
 
+    // Arrays never share a line; each begins where the launch first accesses it.
+    void place_arrays() {
+        for (std::size_t i = 0; i < plan_.program.arrays.size(); ++i)
+            placement_.base_addresses.push_back((i + 1) << 44);
+        std::vector<bool> is_placed(plan_.program.arrays.size());
+        for (std::uint32_t site = 0; site < plan_.program.instructions.size(); ++site) {
+            const std::uint32_t array = plan_.program.instructions[site].array;
+            const WarpAccess first = access(site, 0, 0, 0);
+            if (is_placed[array] || first.active_lanes == 0 || first.space != Space::global)
+                continue;
+            std::uint64_t& base = placement_.base_addresses[array];
+            const std::uint64_t address =
+                first.addresses[static_cast<std::size_t>(std::countr_zero(first.active_lanes))];
+            base -= (address - base) / line_bytes * line_bytes;
+            is_placed[array] = true;
+        }
+    }
+
+    const AccessShape& shape_of(std::uint32_t site, const WarpAccess& access) {
+        AccessShape& shape = shapes_[site];
+        if (const auto by = moved_by(shape.access, access);
+            by && *by % line_bytes == 0 && access.active_lanes != 0)
+            return shape;
+        const LinesOfWarp lines(access);
+        shape.access = access;
+        shape.lines.assign(lines.begin(), lines.end());
+        shape.passes = passes_of_lines(coalescer_, access, lines.size());
+        Digest digest;
+        // Neighbours complete a sector wherever it is divided.
+        std::uint64_t part_bytes = 0;
+        for (const LineTouch& one : shape.lines) {
+            digest.add((one.line - shape.lines.front().line) << 8 | one.sectors << 4 | one.whole);
+            part_bytes +=
+                one.part_bytes * static_cast<std::uint64_t>(sector_count(one.sectors & ~one.whole));
+        }
+        digest.add(part_bytes);
+        shape.digest = digest.key().first;
+        return shape;
+    }
+    // How many lines further on than its shape an access is.
+    static std::uint64_t lines_from(const AccessShape& shape, const WarpAccess& access) {
+        const auto lane = static_cast<std::size_t>(std::countr_zero(access.active_lanes));
+        return static_cast<std::uint64_t>(
+            static_cast<std::int64_t>(access.addresses[lane] - shape.access.addresses[lane]) /
+            static_cast<std::int64_t>(line_bytes));
+    }
+
     void draw_warps() {
         const auto sites = static_cast<std::uint32_t>(plan_.program.instructions.size());
         samples_.resize(sites);
         const std::uint64_t of_block = std::uint64_t{order_.per_thread} * order_.block_warps();
         const std::uint64_t all = order_.blocks * of_block;
-        drawn_ = std::min(all, std::max<std::uint64_t>(128, 1024 / sites));
+        drawn_ = std::min(all, std::max<std::uint64_t>(128, 512 / sites));
         std::vector<WarpAccess> found(sites);
         std::uint64_t lot = 1;
         for (std::uint64_t k = 0; k < drawn_; ++k) {
@@ -226,13 +345,13 @@ class PlanFeed {
             sample.like = site;
     }
     void draw(std::uint32_t site, const WarpAccess& access) {
-        if (access.space != Space::global) return;
+        if (access.space != Space::global || access.active_lanes == 0) return;
         SiteSample& sample = samples_[site];
-        for (const LineTouch& one : LinesOfWarp(access)) {
-            const int sectors = std::popcount(one.sectors);
-            sample.sectors += sectors;
-            sample.lines += 1;
-        }
+        const AccessShape& shape = shape_of(site, access);
+        for (const LineTouch& one : shape.lines) sample.sectors += sector_count(one.sectors);
+        sample.lines += static_cast<double>(shape.lines.size());
+        drawn_lines_.add(shape.digest);
+        drawn_lines_.add(shape.lines.front().line + lines_from(shape, access));
     }
     // The total of the drawn warps, scaled to the kind's exact sum where there is one.
     double total(Counter counter, AccessKind kind, std::uint32_t site,
@@ -330,11 +449,15 @@ class PlanFeed {
                                    TraceUnit::reduce};
         event.unit = units[static_cast<std::size_t>(access.kind)];
         event.goes_past_l1 = !processor_.keeps_loads;
-        const LinesOfWarp lines(access);
+        const AccessShape& shape = shape_of(event.site, access);
+        const std::uint64_t further = lines_from(shape, access);
         event.first_line = static_cast<std::uint32_t>(traces.lines.size());
-        event.lines = lines.size();
-        traces.lines.insert(traces.lines.end(), lines.begin(), lines.end());
-        event.passes = passes_of_lines(coalescer_, access, lines.size());
+        event.lines = static_cast<std::uint32_t>(shape.lines.size());
+        for (LineTouch one : shape.lines) {
+            one.line += further;
+            traces.lines.push_back(one);
+        }
+        event.passes = shape.passes;
     }
     // Local memory is in L1, which has the banks of shared memory.
     void set_near_access(const WarpAccess& access, TraceEvent& event) const {
@@ -371,12 +494,15 @@ class PlanFeed {
         KernelLaunch launch;
         launch.grid[0] = static_cast<std::uint32_t>(std::min<std::uint64_t>(order_.blocks, ~0u));
         launch.block[0] = order_.block;
-        constexpr std::size_t most_kept = 8'000;  // as good as 40,000 for times, to 2 %
-        L2Stream stream(launch, at_once, samples_.size(), most_kept);
+        const double lines_of_block = lines_of_element() * order_.per_thread * order_.block_warps();
+        const double expected =
+            std::min(most_lines, static_cast<double>(order_.blocks) * lines_of_block);
+        // As good as 40,000 for times, to 2 %; twice as many lines as meet in no slice.
+        L2Stream stream(launch, at_once, samples_.size(),
+                        {.most_kept = 4'000, .most_counted = 65'536, .expected = expected});
         stream.cut(order_.blocks);
         const std::vector<PlannedAccess> planned =
             accesses_of_warp(plan_.program, order_.per_thread);
-        const double lines_of_block = lines_of_element() * order_.per_thread * order_.block_warps();
         std::uint64_t begin = 0;
         while (begin < order_.blocks && evaluated_ < most_evaluated &&
                static_cast<double>(begin) * lines_of_block < most_lines) {
@@ -404,20 +530,26 @@ class PlanFeed {
                     std::uint64_t length = 0;  // of the last run
                     for (std::uint64_t at = from; at < end;) {
                         const BlockRun run = run_from(site, element, warp, at, end, step, length);
-                        for (const std::uint32_t number : numbers[element])
-                            take(stream, number, planned[number].site, run);
+                        take(stream, numbers[element], planned, run);
                         length = run.box.count[0];
                         at += length * std::max<std::uint64_t>(1, step);
                     }
                 }
     }
-    void take(L2Stream& stream, std::uint32_t number, std::uint32_t site,
-              const BlockRun& run) const {
+    void take(L2Stream& stream, const std::vector<std::uint32_t>& numbers,
+              const std::vector<PlannedAccess>& planned, const BlockRun& run) const {
         if (run.access.active_lanes == 0) return;
-        WarpAccess access = run.access;
-        access.kind = plan_.program.instructions[site].kind;
-        for (std::uint64_t& address : access.addresses) address += samples_[site].away;
-        stream.take_at(number, site, access, {static_cast<std::int64_t>(run.bytes), 0, 0}, run.box);
+        std::map<std::uint64_t, std::vector<L2Stream::Asker>> askers;  // by their distance
+        for (const std::uint32_t number : numbers) {
+            const std::uint32_t site = planned[number].site;
+            askers[samples_[site].away].push_back(
+                {number, site, plan_.program.instructions[site].kind});
+        }
+        for (const auto& [away, those] : askers) {
+            WarpAccess access = run.access;
+            for (std::uint64_t& address : access.addresses) address += away;
+            stream.take_at(those, access, {static_cast<std::int64_t>(run.bytes), 0, 0}, run.box);
+        }
     }
     // As long as its first, middle and last block agree. `likely`: a probable length.
     BlockRun run_from(std::uint32_t site, std::uint32_t element, std::uint32_t warp,
@@ -460,6 +592,8 @@ class PlanFeed {
     Coalescer coalescer_;
     Placement placement_;
     std::uint64_t evaluated_ = 0;
+    std::vector<AccessShape> shapes_;  // by site: of its last access
+    Digest drawn_lines_;
     std::vector<SiteSample> samples_;  // empty ones of other memories
     std::uint64_t drawn_ = 1;          // warps and elements
     double scale_ = 1;                 // from these to the launch
@@ -469,8 +603,16 @@ class PlanFeed {
 
 Estimates add_plan_time(const Plan& plan, const Machine& machine, const Rates& rates, bool is_warm,
                         Readings& readings) {
-    LaunchModel model = PlanFeed(plan, machine, readings).model(rates, is_warm);
-    return estimates_from(time_of(model, rates.sim), 1, rates, readings, true);
+    static KnownTimes known;
+    PlanFeed feed(plan, machine, readings);
+    const auto key = feed.key(rates, is_warm);
+    std::optional<SimulatedTime> time = key ? known.find(*key) : std::nullopt;
+    if (!time) {
+        LaunchModel model = feed.model(rates, is_warm);
+        time = time_of(model, rates.sim);
+        if (key) known.keep(*key, *time);
+    }
+    return estimates_from(*time, 1, rates, readings, true);
 }
 
 }  // namespace coalprof

@@ -116,7 +116,7 @@ TEST(L2Stream, is_the_same_whichever_thread_takes_which_box) {
     launch.grid[0] = 80;
     launch.block[0] = 64;
     const auto sample_of = [&](std::uint32_t threads, std::uint32_t step) {
-        std::vector<L2Stream> streams(threads, L2Stream(launch, 8, 1, 60));
+        std::vector<L2Stream> streams(threads, L2Stream(launch, 8, 1, {.most_kept = 60}));
         for (std::uint32_t i = 0; i < 32; ++i) {
             const std::uint32_t number = i * step % 32;
             L2Stream& stream = streams[i * i % threads];
