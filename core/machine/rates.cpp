@@ -111,6 +111,7 @@ std::span<const SimRateInfo> all_sim_rates() {
         SimRateInfo{"sim_l1_queue", cycles, &SimRates::l1_queue},
         SimRateInfo{"sim_l2_queue", cycles, &SimRates::l2_queue},
         SimRateInfo{"sim_join_cycles", cycles, &SimRates::join_cycles},
+        SimRateInfo{"sim_between_schedulers", cycles, &SimRates::between_schedulers},
         SimRateInfo{"sim_least_request", cycles, &SimRates::least_request},
         SimRateInfo{"sim_least_sector", cycles, &SimRates::least_sector},
         SimRateInfo{"sim_l2_share", "1", &SimRates::l2_share},

@@ -33,13 +33,14 @@ struct SimRates {
     double shared_latency = 0;
     double l1_latency = 0;
     double l2_latency = 0;
-    double dram_latency = 0;   // more
-    double crowd = 0;          // more, where L2 and device memory are busy half of the time
-    double l1_queue = 0;       // of accesses that wait for L1
-    double l2_queue = 0;       // of requests that wait for L2
-    double join_cycles = 0;    // within which stores to a line are merged
-    double least_request = 0;  // of a line between one multiprocessor and L2
-    double least_sector = 0;   // of a sector between them
+    double dram_latency = 0;        // more
+    double crowd = 0;               // more, where L2 and device memory are busy half of the time
+    double l1_queue = 0;            // of accesses that wait for L1
+    double l2_queue = 0;            // of requests that wait for L2
+    double join_cycles = 0;         // within which requests for a line join
+    double between_schedulers = 0;  // whose warps start
+    double least_request = 0;       // of a line between one multiprocessor and L2
+    double least_sector = 0;        // of a sector between them
 
     // Shares of L2's size.
     double l2_share = 0;       // that a launch can use alone

@@ -61,7 +61,8 @@ L2Stream::L2Stream(const KernelLaunch& launch, std::uint64_t blocks_at_once, std
       blocks_(launch.blocks()),
       blocks_at_once_(std::max<std::uint64_t>(1, blocks_at_once)),
       sequence_((launch.threads() + warp_lanes - 1) / warp_lanes) {
-    while (std::ldexp(size.expected, -static_cast<int>(halvings_)) > 2.0 * double(size.most_kept))
+    // Up to eight accesses of a line.
+    while (std::ldexp(size.expected, -static_cast<int>(halvings_)) > 16.0 * double(size.most_kept))
         ++halvings_;
     kept_halvings_ = halvings_;
     // Enough for any L2, and some milliseconds; each warp to its end where that takes some
@@ -78,7 +79,7 @@ L2Sample L2Stream::sample() {
     if (!is_cut_) block_limit_ = blocks_;
     keep_counts();
     attempt_ = 0;
-    while (kept_.size() > size_.most_kept) thin();
+    make_room();
     std::erase_if(kept_, [&](const L2Access& one) { return block_of(one) >= block_limit_; });
     std::vector<LineShares> stores;
     for (const auto& [site, counts] : stores_) {
@@ -255,13 +256,28 @@ void L2Stream::keep_access(const Run& run, const LineTouch& touch, std::uint64_t
                          .sectors = touch.sectors,
                          .whole = touch.whole,
                          .bytes = touch.part_bytes});
-    while (kept_.size() - attempt_ > size_.most_kept) thin();
+    make_room();
 }
 
-// Half of the attempt's lines go and leave no trace in the rest.
-void L2Stream::thin() {
-    ++halvings_;
-    erase_unsampled(attempt_);
+// Half of the attempt's lines go and leave no trace in the rest, unless these are few that are
+// accessed again and again.
+void L2Stream::make_room() {
+    constexpr std::size_t fewest_lines = 500, most = 40'000;
+    while (kept_.size() - attempt_ > size_.most_kept) {
+        if (size_.most_kept < most && lines_of_attempt() < fewest_lines) {
+            size_.most_kept = std::min(most, 2 * size_.most_kept);
+        } else {
+            ++halvings_;
+            erase_unsampled(attempt_);
+        }
+    }
+}
+
+std::size_t L2Stream::lines_of_attempt() const {
+    std::vector<std::uint64_t> lines;
+    for (std::size_t i = attempt_; i < kept_.size(); ++i) lines.push_back(kept_[i].line);
+    std::ranges::sort(lines);
+    return static_cast<std::size_t>(std::ranges::unique(lines).begin() - lines.begin());
 }
 
 void L2Stream::erase_unsampled(std::size_t from) {
@@ -283,7 +299,7 @@ void L2Stream::keep() {
     keep_counts();
     attempt_ = 0;
     if (halvings_ > kept_halvings_) erase_unsampled(0);
-    while (kept_.size() > size_.most_kept) thin();
+    make_room();
     attempt_ = kept_.size();
     kept_halvings_ = halvings_;
     const auto index = [&](std::uint64_t beyond) {  // in the order in which blocks start

@@ -119,7 +119,8 @@ class L2Stream {
     }
     void end_box();
     void keep_counts();
-    void thin();
+    void make_room();
+    std::size_t lines_of_attempt() const;
     void erase_unsampled(std::size_t from);
     void lengthen(std::uint32_t accesses, std::uint64_t block);
 

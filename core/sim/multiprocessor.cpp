@@ -79,6 +79,36 @@ class L1Tags {
     std::uint64_t random_ = 1;
 };
 
+// Requests on their way to L2, one for each line.
+class OpenRequests {
+ public:
+    struct One {
+        std::uint64_t line = 0;
+        double leaves = 0;
+        std::uint64_t used = 0;
+        std::uint8_t sectors = 0;
+    };
+    // Null: none has yet to leave.
+    One* find(std::uint64_t line, double now) {
+        const auto found = std::ranges::find_if(
+            open_, [&](const One& one) { return one.line == line && one.leaves >= now; });
+        if (found == open_.end()) return nullptr;
+        found->used = ++uses_;
+        return &*found;
+    }
+    void open(std::uint64_t line, std::uint8_t sectors, double leaves) {
+        const One one{line, leaves, ++uses_, sectors};
+        if (open_.size() < most_joining)
+            open_.push_back(one);
+        else
+            *std::ranges::min_element(open_, {}, &One::used) = one;
+    }
+
+ private:
+    std::vector<One> open_;
+    std::uint64_t uses_ = 0;
+};
+
 struct RunningWarp {
     const WarpEvents* events = nullptr;
     std::size_t next = 0;
@@ -145,11 +175,10 @@ class MultiprocessorRun {
         blocks_.push_back({.warps = static_cast<std::uint32_t>(block.size())});
         for (std::size_t i = 0; i < block.size(); ++i) {
             const auto warp = static_cast<std::uint32_t>(warps_.size());
-            warps_.push_back({.events = &block[i],
-                              .block = number,
-                              .scheduler = static_cast<std::uint32_t>(warps_.size() % 4),
-                              .ready = at});
-            queue_.emplace(at, warp);
+            const double ready = at + warp % 4 * rates_.between_schedulers;
+            warps_.push_back(
+                {.events = &block[i], .block = number, .scheduler = warp % 4, .ready = ready});
+            queue_.emplace(ready, warp);
         }
     }
     void go_on(std::uint32_t number, double now) {
@@ -308,7 +337,7 @@ class MultiprocessorRun {
         const auto sectors = sector_count(touched.sectors);
         result_.load_sectors[event.site] += sectors;
         owed_[event.site].read_bytes += sectors * traffic_[event.site].read_bytes;
-        if (event.goes_past_l1) return fetch(event.site, sectors, now);
+        if (event.goes_past_l1) return fetch(event.site, touched.line, sectors, now);
         L1Tags::Line& line = tags_.find(touched.line, event.part);
         const auto hit = static_cast<std::uint8_t>(touched.sectors & line.present);
         const auto missing = static_cast<std::uint8_t>(touched.sectors & ~line.present);
@@ -318,17 +347,21 @@ class MultiprocessorRun {
             if ((hit >> sector & 1) != 0) back = std::max(back, line.since[sector]);
         if (missing == 0) return back;
         line.present |= missing;
-        const double there = fetch(event.site, sector_count(missing), now);
+        const double there = fetch(event.site, touched.line, sector_count(missing), now);
         for (std::uint32_t sector = 0; sector < 4; ++sector)
             if ((missing >> sector & 1) != 0) line.since[sector] = there;
         return std::max(back, there);
     }
     // A line that comes back passes the tags again (docs/measurements/h100/products.txt).
-    double fetch(std::uint32_t site, std::uint32_t sectors, double now) {
+    double fetch(std::uint32_t site, std::uint64_t line, int sectors, double now) {
         tag_stage_.serve(now, rates_.l1_pass);
-        result_.read_requests[site] += 1;
+        const bool joins = loads_.find(line, now) != nullptr;
+        if (!joins) {
+            loads_.open(line, 0, leaves_at(now));
+            result_.read_requests[site] += 1;
+        }
         const double through =
-            l2_.serve(now, std::max(rates_.read_request, sectors * rates_.sector));
+            l2_.serve(now, std::max(joins ? 0 : rates_.read_request, sectors * rates_.sector));
         double& owed = owed_[site].read_bytes;
         if (owed < 16) return through + rates_.l2_latency;
         const double there =
@@ -343,49 +376,36 @@ class MultiprocessorRun {
         const double share = std::min(busiest, server.busy / (now + settled));
         return rates_.crowd * share / (1 - share);
     }
-    // Stores that wait for L2, one for each line, the longer the fewer slices they meet in; another
-    // one to the same line joins.
-    struct OpenStore {
-        std::uint64_t line = 0;
-        double leaves = 0;
-        std::uint64_t used = 0;
-        std::uint8_t sectors = 0;
-    };
-    // 16 lines at random are stored to as fast as one, 32 not (docs/measurements/h100/slices.txt):
-    // between them.
-    static constexpr std::size_t most_open = 24;
-
-    OpenStore* open_store(std::uint64_t line, double now) {
-        const auto found = std::ranges::find_if(
-            open_, [&](const OpenStore& one) { return one.line == line && one.leaves >= now; });
-        return found == open_.end() ? nullptr : &*found;
+    // A request waits some cycles, or until L2 takes it; another one to its line joins. Stores that meet in few slices
+    // wait for their turn.
+    double leaves_at(double now) const { return std::max(now + rates_.join_cycles, l2_.free); }
+    double store_leaves_at(std::uint32_t site, double now) const {
+        constexpr double cycles_of_turn = 34;
+        return is_crowded(site) ? now + crowd_of(site) * cycles_of_turn : leaves_at(now);
     }
+
     // None of its lines needs a place.
     bool joins_all(const TraceEvent& event, double now) {
         if (event.unit != TraceUnit::store) return false;
         for (std::uint32_t i = 0; i < event.lines; ++i)
-            if (!open_store(traces_.lines[event.first_line + i].line, now)) return false;
+            if (!stores_.find(traces_.lines[event.first_line + i].line, now)) return false;
         return true;
     }
-    void open(const LineTouch& touched, double leaves) {
-        const OpenStore one{touched.line, leaves, ++stores_, touched.sectors};
-        if (open_.size() < most_open)
-            open_.push_back(one);
-        else
-            *std::ranges::min_element(open_, {}, &OpenStore::used) = one;
-    }
     bool joins(const TraceEvent& event, const LineTouch& touched, double now) {
-        OpenStore* const other = open_store(touched.line, now);
+        OpenRequests::One* const other = stores_.find(touched.line, now);
         if (!other) return false;
         const int more = sector_count(touched.sectors & ~other->sectors);
         other->sectors |= touched.sectors;
-        other->used = ++stores_;
         // Where they meet an H100 takes 8.3e9 of a warp a second, in one line or in 16.
-        constexpr double crowded = 2, cycles_of_joining = 31;
-        l2_.serve(now, std::max(more * rates_.sector,
-                                crowd_of(event.site) > crowded ? cycles_of_joining : 0));
+        constexpr double cycles_of_joining = 31;
+        l2_.serve(now,
+                  std::max(more * rates_.sector, is_crowded(event.site) ? cycles_of_joining : 0));
         result_.write_sectors[event.site] += more;
         return true;
+    }
+    bool is_crowded(std::uint32_t site) const {
+        constexpr double crowded = 2;
+        return crowd_of(site) > crowded;
     }
     double crowd_of(std::uint32_t site) const {
         return site < rates_.store_crowds.size() ? rates_.store_crowds[site] : 1;
@@ -393,7 +413,7 @@ class MultiprocessorRun {
     double store_line(const TraceEvent& event, const LineTouch& touched, double now) {
         const int sectors = sector_count(touched.sectors), whole = sector_count(touched.whole);
         const double crowd = crowd_of(event.site);
-        open(touched, now + rates_.join_cycles * crowd);
+        stores_.open(touched.line, touched.sectors, store_leaves_at(event.site, now));
         result_.write_requests[event.site] += 1;
         result_.write_sectors[event.site] += sectors;
         return l2_.serve(now, crowd * std::max(rates_.write_request,
@@ -460,8 +480,7 @@ class MultiprocessorRun {
     std::size_t next_block_ = 0;
     std::array<std::array<Server, 4>, 4> schedulers_;
     Server starts_, tag_stage_, data_stage_, l2_, dram_;
-    std::vector<OpenStore> open_;
-    std::uint64_t stores_ = 0;
+    OpenRequests loads_, stores_;
     std::vector<std::uint32_t> waited_for_;  // sites
     SimResult result_;
 };

@@ -13,6 +13,10 @@
 
 namespace coalprof {
 
+// Lines whose stores join on their way to L2: 16 lines at random are stored to as fast as one, 32
+// not (docs/measurements/h100/slices.txt).
+inline constexpr std::size_t most_joining = 24;
+
 // Cycles of its clock, with its share of what the whole GPU has a second.
 struct MultiprocessorRates : SimRates {
     double block_start = 0;   // between blocks that start

@@ -92,8 +92,9 @@ constexpr SimRates simulated() {
     sim.crowd = 140;                    // natural
     sim.l1_queue = 33;                  // natural
     sim.l2_queue = 500;                 // natural
-    // docs/measurements/h100/joins.txt: all go together within 4 cycles, none after 40.
-    sim.join_cycles = 34;
+    // docs/measurements/h100/joins.txt
+    sim.join_cycles = 13;
+    sim.between_schedulers = 15;
     sim.least_request = 2.2;  // natural
     sim.least_sector = 0.5;   // 64 bytes a cycle
     sim.l2_share = 0.65;      // natural, by DRAM traffic
