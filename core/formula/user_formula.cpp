@@ -384,12 +384,44 @@ class FunctorWriter {
     // A value that is the same in all threads. None of them needs one that cannot be computed.
     std::string uniform(NodeId id) {
         const std::int64_t value = evaluate_thread(nodes_, id, scope_, 0).value;
-        if (origins_[id] == Origins::launch || numbers_.size() == most_numbers)
-            return literal(value);
-        numbers_.push_back(static_cast<Index>(value));
+        const auto slot = slot_of(id, static_cast<Index>(value), Slot::value);
+        if (!slot) return literal(value);
         // With fewer bits the compiler multiplies and divides in fewer instructions.
         return fmt::format("static_cast<{}>(number[{}])", is_word(value) ? "unsigned" : "long long",
-                           numbers_.size() - 1);
+                           *slot);
+    }
+    // The number that holds a value of the launch, one for equal expressions; none for literals and
+    // where there are too many.
+    enum class Slot : std::uint8_t { value, reciprocal };
+    std::optional<std::size_t> slot_of(NodeId id, Index number, Slot kind) {
+        if (origins_[id] == Origins::launch) return std::nullopt;
+        const auto found = std::ranges::find_if(held_, [&](const auto& held) {
+            return held.second == kind && is_same_subtree(nodes_, held.first, nodes_, id);
+        });
+        if (found != held_.end()) return static_cast<std::size_t>(found - held_.begin());
+        if (numbers_.size() == most_numbers) return std::nullopt;
+        numbers_.push_back(number);
+        held_.emplace_back(id, kind);
+        return numbers_.size() - 1;
+    }
+
+    // Division of 32 bits by a number of the launch: (a + 1) * floor((2^64 - 1) / b) / 2^64 is
+    // exact. Four instructions, where a division takes twenty.
+    std::string short_division(NodeId id) {
+        const Node& node = nodes_[id];
+        const std::string dividend = fmt::format("static_cast<unsigned>(v{})", node.children[0]);
+        const std::string divisor = fmt::format("static_cast<unsigned>(v{})", node.children[1]);
+        const bool is_quotient = node.kind == NodeKind::divide;
+        std::optional<std::size_t> slot;
+        if (is_uniform(node.children[1])) {
+            const auto number =
+                static_cast<Index>(evaluate_thread(nodes_, node.children[1], scope_, 0).value);
+            if (number != 0) slot = slot_of(node.children[1], ~Index{0} / number, Slot::reciprocal);
+        }
+        if (!slot) return fmt::format("{} {} {}", dividend, is_quotient ? '/' : '%', divisor);
+        const std::string quotient = fmt::format(
+            "static_cast<unsigned>(__umul64hi({} + 1ull, number[{}]))", dividend, *slot);
+        return is_quotient ? quotient : fmt::format("{} - {} * {}", dividend, quotient, divisor);
     }
 
     // Opens and closes the braces of the lazy operator that has the node as an operand.
@@ -424,7 +456,7 @@ class FunctorWriter {
         return operation(id);
     }
 
-    std::string operation(NodeId id) const {
+    std::string operation(NodeId id) {
         const Node& node = nodes_[id];
         const auto operand = [&](std::size_t k) { return fmt::format("v{}", node.children[k]); };
         // For display only: kernels have no tables, so such formulas are predicted only.
@@ -435,9 +467,7 @@ class FunctorWriter {
         if (!info.source.empty())
             return fmt::format(fmt::runtime(info.source), operand(0), operand(1), operand(2));
         if (child_count(node.kind) == 1) return fmt::format("{}{}", info.name, operand(0));
-        if (is_short_[id])
-            return fmt::format("static_cast<unsigned>({}) {} static_cast<unsigned>({})", operand(0),
-                               info.name, operand(1));
+        if (is_short_[id]) return short_division(id);
         return fmt::format("{} {} {}", operand(0), info.name, operand(1));
     }
 
@@ -464,6 +494,7 @@ class FunctorWriter {
     std::vector<Origins> origins_;
     std::vector<NodeId> parent_;
     std::vector<Index> numbers_;
+    std::vector<std::pair<NodeId, Slot>> held_;  // by number
     std::string out_;
     std::size_t indent_ = 0;
 };
