@@ -405,8 +405,8 @@ class FunctorWriter {
         return numbers_.size() - 1;
     }
 
-    // Division of 32 bits by a number of the launch: (a + 1) * floor((2^64 - 1) / b) / 2^64 is
-    // exact. Four instructions, where a division takes twenty.
+    // Of 32 bits: by a number of the launch it is a multiplication, where a division takes twenty
+    // instructions.
     std::string short_division(NodeId id) {
         const Node& node = nodes_[id];
         const std::string dividend = fmt::format("static_cast<unsigned>(v{})", node.children[0]);

@@ -51,4 +51,15 @@ struct Bits32 {
     }
 };
 
+// a / b for a `reciprocal` of floor((2^64 - 1) / b): (a + 1) * reciprocal / 2^64 is exact in 32
+// bits.
+struct Reciprocal {
+    static constexpr unsigned quotient(unsigned a, Index reciprocal) {
+        const unsigned low = static_cast<unsigned>(reciprocal),
+                       high = static_cast<unsigned>(reciprocal >> 32);
+        return static_cast<unsigned>((Index{a} * high + high + ((Index{a} * low + low) >> 32)) >>
+                                     32);
+    }
+};
+
 }  // namespace coalprof

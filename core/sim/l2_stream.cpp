@@ -262,9 +262,10 @@ void L2Stream::keep_access(const Run& run, const LineTouch& touch, std::uint64_t
 // Half of the attempt's lines go and leave no trace in the rest, unless these are few that are
 // accessed again and again.
 void L2Stream::make_room() {
-    constexpr std::size_t fewest_lines = 500, most = 40'000;
+    constexpr std::size_t fewest_lines = 1'000, most = 40'000;
     while (kept_.size() - attempt_ > size_.most_kept) {
-        if (size_.most_kept < most && lines_of_attempt() < fewest_lines) {
+        // Threads would differ in what they know, so only where there is one.
+        if (size_.expected > 0 && size_.most_kept < most && lines_of_attempt() < fewest_lines) {
             size_.most_kept = std::min(most, 2 * size_.most_kept);
         } else {
             ++halvings_;

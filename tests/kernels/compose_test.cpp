@@ -122,7 +122,7 @@ TEST(Compose, lets_lanes_leave_early_where_each_has_one_element_and_waits_for_no
 
 TEST(Compose, divides_in_32_bits_only_where_they_are_proven_enough) {
     const auto is_short = [](const Plan& plan) {
-        return source_of(plan).find("__umul64hi(static_cast<unsigned>(v0) + 1ull") !=
+        return source_of(plan).find("Reciprocal::quotient(static_cast<unsigned>(v0)") !=
                std::string::npos;
     };
     const auto broadcast = [](std::uint64_t lanes, std::uint64_t threads) {

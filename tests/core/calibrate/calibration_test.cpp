@@ -379,8 +379,8 @@ TEST_F(MachineFile, predicts_as_the_gpu_that_it_was_measured_on) {
     EXPECT_THAT(
         kept, testing::ElementsAre("sim_start_seconds", "flush_seconds", "sim_first_block_latency",
                                    "sim_l1_pass", "sim_shared_pass", "sim_crowd", "sim_l1_queue",
-                                   "sim_l2_queue", "sim_join_cycles", "sim_l2_share",
-                                   "sim_dirty_share", "sim_partial_share"));
+                                   "sim_l2_queue", "sim_join_cycles", "sim_between_schedulers",
+                                   "sim_l2_share", "sim_dirty_share", "sim_partial_share"));
     EXPECT_EQ(rates.doubt, 1);
     // This host's was measured, but for what calibrating does to it.
     const StartRange known = *h200_rates().starts;
