@@ -419,8 +419,8 @@ class FunctorWriter {
             if (number != 0) slot = slot_of(node.children[1], ~Index{0} / number, Slot::reciprocal);
         }
         if (!slot) return fmt::format("{} {} {}", dividend, is_quotient ? '/' : '%', divisor);
-        const std::string quotient = fmt::format(
-            "static_cast<unsigned>(__umul64hi({} + 1ull, number[{}]))", dividend, *slot);
+        const std::string quotient =
+            fmt::format("Reciprocal::quotient({}, number[{}])", dividend, *slot);
         return is_quotient ? quotient : fmt::format("{} - {} * {}", dividend, quotient, divisor);
     }
 

@@ -376,9 +376,9 @@ class MultiprocessorRun {
         const double share = std::min(busiest, server.busy / (now + settled));
         return rates_.crowd * share / (1 - share);
     }
-    // A request waits some cycles, or until L2 takes it; another one to its line joins. Stores that meet in few slices
-    // wait for their turn.
-    double leaves_at(double now) const { return std::max(now + rates_.join_cycles, l2_.free); }
+    // A request waits some cycles, or until L2 takes it; another one to its line joins. Stores that
+    // meet in few slices wait for their turn.
+    double leaves_at(double now) const { return now + rates_.join_cycles; }
     double store_leaves_at(std::uint32_t site, double now) const {
         constexpr double cycles_of_turn = 34;
         return is_crowded(site) ? now + crowd_of(site) * cycles_of_turn : leaves_at(now);
