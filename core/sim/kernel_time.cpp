@@ -393,9 +393,10 @@ Estimates estimates_from(const SimulatedTime& time, double sampled, const Rates&
             readings[counter] = static_cast<std::uint64_t>(std::llround(value));
         else
             readings[counter] = value;
-        estimates.intervals.push_back({counter,
-                                       std::max(least, value * std::pow(hold.low, doubt) - beside),
-                                       value * std::pow(hold.high, doubt) + beside});
+        double low = std::max(least, value * std::pow(hold.low, doubt) - beside);
+        double high = value * std::pow(hold.high, doubt) + beside;
+        if (info(counter).is_integer) low = std::floor(low), high = std::ceil(high);
+        estimates.intervals.push_back({counter, low, high});
     };
     const double doubt = rates.cache_doubt;
     set(Counter::l1_passes, time.l1_passes, read_sectors, doubt, 0);

@@ -498,7 +498,7 @@ class PlanFeed {
         const double expected =
             std::min(most_lines, static_cast<double>(order_.blocks) * lines_of_block);
         // As good as 40,000 for times, to 2 %; twice as many lines as meet in no slice.
-        constexpr std::size_t most_of_site = 2'000;
+        constexpr std::size_t most_of_site = 4'000;
         L2Stream stream(launch, at_once, samples_.size(),
                         {.most_kept = most_of_site * samples_.size(),
                          .most_counted = 65'536,
