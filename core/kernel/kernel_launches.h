@@ -33,7 +33,7 @@ struct KernelChoice {
     Dimensions block;
     std::uint64_t shared_bytes = 0;
     std::vector<std::string> arguments;  // each NAME=VALUE
-    NamedValues swept = {};                   // its values of the varying parameters
+    NamedValues swept = {};              // its values of the varying parameters
 };
 // The last argument varies fastest. Throws UsageError for more than a sweep may have.
 std::vector<KernelChoice> choices_of(const KernelAxes& axes);
