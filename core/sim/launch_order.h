@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 
 #include "core/machine/machine.h"
@@ -18,8 +17,6 @@ struct LaunchOrder {
     std::uint32_t per_thread = 1;      // elements of a thread
     std::uint32_t blocks_in_turn = 1;  // neighbouring blocks whose elements interleave
 
-    // Each doubling of a thread's elements has the same effect.
-    double doublings_of_elements() const { return std::log2(static_cast<double>(per_thread)); }
     std::uint32_t block_warps() const { return (block + warp_lanes - 1) / warp_lanes; }
     // The index of thread 0 of block `which` for its element number `element`.
     std::uint64_t first_index(std::uint64_t which, std::uint32_t element) const;

@@ -25,7 +25,6 @@ struct MultiprocessorRates : SimRates {
     double write_request = 0;
     double partial_write = 0;  // of a sector
     double reduction = 0;      // of each sector
-    double store_crowd = 1;    // how many times longer stores take, as they meet in few slices
     double dram_byte = 0;
     double dram_write_byte = 0;
     std::uint32_t l1_lines = 0;

@@ -60,6 +60,12 @@ TEST(EmittedSource, is_the_same_for_all_values_of_parameters) {
     EXPECT_EQ(functor_of("i*4 + n/2").numbers, (std::vector<Index>{0}));  // none, and one at least
 }
 
+TEST(Reciprocal, divides_every_number_of_32_bits) {
+    for (const unsigned b : {1u, 2u, 3u, 7u, 641u, 65'537u, 1u << 31, ~0u - 1, ~0u})
+        for (const unsigned a : {0u, 1u, b - 1, b, b + 1, 2 * b - 1, (1u << 31) - 1, ~0u - 1, ~0u})
+            EXPECT_EQ(Reciprocal::quotient(a, ~Index{0} / b), a / b) << a << " / " << b;
+}
+
 // One operation a statement: a compiler meets neither deep nesting nor long lines.
 TEST(EmittedSource, is_flat_however_deep_the_formula) {
     std::string deep = "i";

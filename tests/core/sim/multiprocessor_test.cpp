@@ -101,6 +101,20 @@ TEST(SimulatedMultiprocessor, joins_stores_as_long_as_they_wait_for_a_crowded_sl
     EXPECT_EQ(requests(80), 1);
 }
 
+// The sectors of a line one after the other, a cycle apart, within and without the wait.
+TEST(SimulatedMultiprocessor, joins_loads_of_a_line_that_come_while_the_first_one_waits) {
+    const auto requests = [](double wait) {
+        BlockTraces traces = chain(4, false, 0);
+        for (std::size_t i = 0; i < 4; ++i)
+            traces.lines[i].sectors = static_cast<std::uint8_t>(1u << i);
+        MultiprocessorRates rates = rates_of_test();
+        rates.join_cycles = wait;
+        return simulate_multiprocessor(traces, rates, {{}}).read_requests[0];
+    };
+    EXPECT_EQ(requests(8), 1);
+    EXPECT_EQ(requests(0), 4);
+}
+
 TEST(SimulatedMultiprocessor, looks_up_tags_again_for_a_line_that_comes_back) {
     const auto l1_cycles = [](std::uint16_t data, std::uint64_t stride) {
         BlockTraces traces = chain(100, false, stride);

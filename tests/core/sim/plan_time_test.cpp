@@ -28,6 +28,18 @@ TEST(PlanTime, of_a_stencil_reads_rows_once_that_blocks_share) {
     EXPECT_NEAR(estimated(plan, "h100").at(Counter::dram_read_bytes) / once, 1, 0.05);
 }
 
+// 32 floats are a line; three are not.
+TEST(PlanTime, of_launches_that_are_whole_lines_apart_is_the_same) {
+    const auto seconds = [](const std::string& index) {
+        LaunchShape shape;
+        shape.size_bytes = std::uint64_t{64} << 20;
+        return estimated(formula_plan("store: a[" + index + "]", ElementType::f32, shape), "h200")
+            .seconds();
+    };
+    EXPECT_EQ(seconds("i + 37"), seconds("i + 5"));
+    EXPECT_NE(seconds("i + 37"), seconds("i + 32"));
+}
+
 TEST(PlanTime, is_no_shorter_than_what_device_memory_takes) {
     LaunchShape shape;
     shape.size_bytes = std::uint64_t{64} << 20;
