@@ -163,7 +163,7 @@ void L2Stream::take_at(std::span<const Asker> askers, const WarpAccess& access,
     // As many blocks further on accesses are shifted by whole lines.
     const std::uint64_t period =
         line_bytes / std::gcd(line_bytes, static_cast<std::uint64_t>(growth[0]));
-    run.lines = growth[0] * static_cast<std::int64_t>(period) / std::int64_t{line_bytes};
+    run.lines = growth[0] / static_cast<std::int64_t>(line_bytes / period);
     run.block_step = period * box.stride[0];
     for (std::uint32_t z = 0; z < box.count[2]; ++z)
         for (std::uint32_t y = 0; y < box.count[1]; ++y) {

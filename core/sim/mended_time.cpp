@@ -38,7 +38,7 @@ double first_touches(const BlockTraces& traces, std::uint32_t site) {
                 for (std::uint32_t i = 0; event.site == site && i < event.lines; ++i) {
                     const LineTouch& one = traces.lines[event.first_line + i];
                     std::uint8_t& before = touched[one.line];
-                    all += sector_count(one.sectors);
+                    all += static_cast<std::uint64_t>(sector_count(one.sectors));
                     first += static_cast<std::uint64_t>(sector_count(one.sectors & ~before));
                     before |= one.sectors;
                 }

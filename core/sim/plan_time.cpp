@@ -293,7 +293,8 @@ class PlanFeed {
         // Neighbours complete a sector wherever it is divided.
         std::uint64_t part_bytes = 0;
         for (const LineTouch& one : shape.lines) {
-            digest.add((one.line - shape.lines.front().line) << 8 | one.sectors << 4 | one.whole);
+            digest.add((one.line - shape.lines.front().line) << 8 |
+                       std::uint64_t{one.sectors} << 4 | one.whole);
             part_bytes +=
                 one.part_bytes * static_cast<std::uint64_t>(sector_count(one.sectors & ~one.whole));
         }
