@@ -15,9 +15,8 @@ namespace coalprof {
 namespace {
 
 using Node = nlohmann::json;
-// One number is the first of three.
-using HostValue = HostTriple;
-// By the identity of their declaration.
+using HostValue = HostTriple;  // one number is the first of three
+// The key is the identity of the declaration.
 using Variables = std::map<std::string, HostValue>;
 
 constexpr int deepest_host_code = 200;  // of expressions, and of calls
@@ -78,10 +77,13 @@ double bytes_of_host_type(std::string type) {
     return 0;
 }
 
-// As a variable of this type holds it.
+bool is_real(const std::string& type) {
+    return type.find("float") != type.npos || type.find("double") != type.npos;
+}
+
+// The value that a variable of this type holds.
 HostValue as_type(HostValue one, const std::string& type) {
-    const bool is_real = type.find("float") != type.npos || type.find("double") != type.npos;
-    if (!is_real && bytes_of_host_type(type) > 0 && one[0]) one[0] = std::trunc(*one[0]);
+    if (!is_real(type) && bytes_of_host_type(type) > 0 && one[0]) one[0] = std::trunc(*one[0]);
     return one;
 }
 
@@ -99,11 +101,11 @@ HostNumber of_numbers(const std::string& sign, double a, double b, bool are_whol
                                       {"&&", a != 0 && b != 0},
                                       {"||", a != 0 || b != 0}})
         if (sign == name) return holds;
-    if (!are_whole || std::abs(a) > most_whole || b < 0 || b > most_whole) return {};
+    if (!are_whole || std::abs(a) > most_whole || std::abs(b) > most_whole) return {};
     const auto x = static_cast<std::int64_t>(a), y = static_cast<std::int64_t>(b);
     if (sign == "%" && y != 0) return static_cast<double>(x % y);
-    if (sign == "<<" && y < 53) return std::ldexp(a, static_cast<int>(y));
-    if (sign == ">>" && y < 53) return static_cast<double>(x >> y);
+    if (sign == "<<" && y >= 0 && y < 53) return std::ldexp(a, static_cast<int>(y));
+    if (sign == ">>" && y >= 0 && y < 53) return static_cast<double>(x >> y);
     if (sign == "&") return static_cast<double>(x & y);
     if (sign == "|") return static_cast<double>(x | y);
     return sign == "^" ? HostNumber(static_cast<double>(x ^ y)) : HostNumber();
@@ -173,7 +175,7 @@ class HostProgram {
 
     // ---- statements
 
-    // False: the function is left.
+    // False where the statement leaves the function.
     bool execute(const Node& node) {
         if (++steps_ > most_host_steps) return false;
         const std::string kind = kind_of(node);
@@ -192,8 +194,10 @@ class HostProgram {
             return false;
         }
         if (kind == "IfStmt") return execute_if(node);
-        if (kind == "ForStmt") execute(child(node, 0));
-        if (kind == "ForStmt") return execute_loop(child(node, 2), child(node, 4), child(node, 3));
+        if (kind == "ForStmt") {
+            execute(child(node, 0));
+            return execute_loop(child(node, 2), child(node, 4), child(node, 3));
+        }
         if (kind == "WhileStmt") return execute_loop(child(node, 0), child(node, 1), {});
         if (kind == "DoStmt")
             return execute(child(node, 0)) && execute_loop(child(node, 1), child(node, 0), {});
@@ -284,7 +288,7 @@ class HostProgram {
                    ? HostValue{}
                    : as_type(last, type_of(node));
     }
-    // Of dim3(32, 8), or of what it is made of.
+    // The numbers of dim3(32, 8), or those of the dim3 that this one is made of.
     HostValue triple(const Node& node) {
         HostValue all{1, 1, 1};
         std::size_t at = 0;
@@ -344,12 +348,10 @@ class HostProgram {
         if (sign == ",") return right;
         const bool assigns = kind_of(node) == "CompoundAssignOperator";
         if (assigns) sign.pop_back();
-        const auto is_whole = [](const Node& one) {
-            return type_of(one).find_first_of("fd") == std::string::npos;
-        };
         HostValue result;
         if (left && right[0])
-            result[0] = of_numbers(sign, *left, *right[0], is_whole(to) && is_whole(from));
+            result[0] = of_numbers(sign, *left, *right[0],
+                                   !is_real(type_of(to)) && !is_real(type_of(from)));
         if (assigns) assign(to, result);
         return result;
     }

@@ -1,0 +1,295 @@
+"""`coalprof kernel` on CUDA source: what compiles it, and the launches of its host code."""
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import harness
+from harness import SOURCE, Case
+from small_kernels import codes_of
+
+NVCC = shutil.which("nvcc") or os.path.exists("/usr/local/cuda/bin/nvcc")
+
+
+@unittest.skipUnless(NVCC, "there is no nvcc")
+class Compiled(Case):
+    """CUDA source with names that a shell would execute; tests/torture/compilers.py has more of them."""
+
+    NAME = "$(touch INJECTED) -o"
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        os.mkdir(f"{self.folder}/{self.NAME}")
+        self.file = f"{self.NAME}/{self.NAME}.cu"
+        self.write(self.file, '#include "own.h"\n#include <given.h>\n'
+                              '__global__ void k(float* x) { x[threadIdx.x * OWN * GIVEN * MACRO] = 1; }\n')
+        self.write(f"{self.NAME}/own.h", "#define OWN 2\n")
+        os.mkdir(f"{self.folder}/inc,$(touch INJECTED)")
+        self.write("inc,$(touch INJECTED)/given.h", "#define GIVEN 2\n")
+        self.options = ("-I", "inc,$(touch INJECTED)", "-D", "MACRO=(sizeof(\"$(touch INJECTED)\") / 9)", "--grid", "1",
+                        "--block", "32")
+
+    def write(self, name, text):
+        with open(f"{self.folder}/{name}", "w", encoding="ascii") as file:
+            file.write(text)
+
+    def test_finds_its_headers_and_macros_and_executes_nothing(self):
+        ran = self.run_ok("kernel", self.file, *self.options, "--json", cwd=self.folder)
+        # sizeof the text is 18, so MACRO is 2: 32 bytes from lane to lane, a sector each.
+        self.assertEqual(ran.json["points"][0]["predicted"]["store_sectors"], 32)
+        self.assertEqual(ran.json["points"][1]["parameters"]["line"], f"{self.NAME}.cu:3")
+        self.run_ok("explain", "kernel", self.file, *self.options, "--line", "3", cwd=self.folder)
+        self.run_ok("kernel", "--list", "-I", self.options[1], "-", stdin="__global__ void k() {}", cwd=self.folder)
+        self.assertNotIn("INJECTED", os.listdir(self.folder))
+
+    def listed(self, text, *options):
+        """The lines of --list for a file k.cu of this text."""
+        self.write("k.cu", text)
+        return self.run_ok("kernel", "k.cu", "--list", "-q", *options, cwd=self.folder).out_text.splitlines()
+
+    def test_has_the_names_of_its_parameters_from_the_compiler(self):
+        self.assertEqual(sorted(self.listed(
+            "struct In { int w, h; };\nstruct P { float a; In in; int t[3]; };\n#define ARGS float* x, int n\n"
+            "template <class T, int N> __global__ void fill (T* data, int count) { data[threadIdx.x * N] = count; }\n"
+            "template __global__ void fill<float, 256>(float*, int);\n"
+            "__global__ void update(float* x, float* sum, int n) { x[n] = sum[n]; }\n"
+            "__global__ void update (float* x, int n, float s) { x[n] = s; }\n"
+            "__global__ void by_macro(ARGS) { x[n] = 1; }\n"
+            'extern "C" __global__ void c(P par, const char* text, float* y) { y[par.in.h] = text[par.t[1]]; }\n')), [
+                "by_macro: x (float*), n (int)",
+                "c: par (P: par.in.h int, par.t[1] int), text (char const*), y (float*)",
+                "fill<float, 256>: data (float*), count (int)",
+                "update: x (float*), n (int), s (float)", "update: x (float*), sum (float*), n (int)"])
+
+    def test_is_found_by_a_template_s_arguments_as_people_write_them(self):
+        self.write("k.cu", "template <class T, unsigned N> __global__ void fill(T* x) { x[threadIdx.x * N] = 1; }\n"
+                           "template __global__ void fill<float, 256>(float*);\n"
+                           "template __global__ void fill<int, 256>(int*);\n")
+        for name in ("fill<float, 256>", "fill<float,256u>", "fill<float, (unsigned int)256>"):
+            self.run_ok("kernel", "k.cu", name, "--grid", "1", "--block", "32", cwd=self.folder)
+
+    # 16 blocks of 64 bytes: a pitch of 512 keeps them in sectors of their own.
+    def test_takes_numbers_of_64_bits_as_offsets_beside_pointers(self):
+        self.write("k.cu", 'extern "C" __global__ void k(const char* a, long long pitch, char* b, size_t n) {\n'
+                           "  b[n - 1 - threadIdx.x] = a[blockIdx.x * pitch + threadIdx.x]; }\n")
+        ran = self.run_ok("kernel", "k.cu", "--grid", "16", "--block", "64", "--arg", "pitch=512", "--arg", "n=4096", "--arg",
+                          "a=u8[8192]", "--json", cwd=self.folder)
+        self.assertEqual(ran.json["points"][0]["predicted"]["load_sectors"], 32)
+
+    # The host's part asks for what is not here: headers, functions that CUDA 13 dropped, statements in statements.
+    def test_needs_no_host_code_to_compile(self):
+        self.write("kernels.h", "__global__ void k (float* x, int n) { if (threadIdx.x < n) x[threadIdx.x] = 1; }\n")
+        text = ("#include <boost/options.hpp>\n#include \"kernels.h\"\nnamespace po = boost::options;\n"
+                "static void usage(const glm::vec3& v) { print(v.x); }\n"
+                "int main(int argc, char** argv) {\n  po::description desc(\"x\");\n  if (desc.has(\"}\")) { return 1; }\n"
+                "  k<<<1, 32>>>(nullptr, 32);\n  cudaThreadSynchronize();\n}\n")
+        self.assertEqual(self.listed(text), ["k: x (float*), n (int)"])
+        document = self.run_ok("kernel", "k.cu", "--grid", "1", "--block", "32", "--arg", "n=32", "--json",
+                               cwd=self.folder).json
+        self.assertIn("W-HEADERS", codes_of(document))
+
+    def test_says_what_to_give_where_the_device_s_part_does_not_compile(self):
+        for text, hint in (("#include <no/where.h>\n__global__ void k(float* x) { x[where(1)] = 1; }\n", "-I FOLDER"),
+                           ("__global__ void k(float* x) { x[threadIdx.x * STRIDE] = 1; }\n", "-D STRIDE="),
+                           ("template <class T> __global__ void k(T* x) { x[threadIdx.x] = 1; }\n", "template __global__")):
+            self.write("k.cu", text)
+            ran = self.check(harness.run("kernel", "k.cu", "--list", cwd=self.folder), harness.USAGE)
+            self.assertIn(hint, ran.err_text)
+
+    # Zeros are no candidates: the store of the filter is missing from the table.
+    def test_says_what_is_not_executed_without_an_array_s_contents(self):
+        self.write("k.cu", "__global__ void k(const int* d, int* o) {\n  if (d[threadIdx.x] > 5)\n    o[threadIdx.x] = 1;\n}\n")
+        for contents, lines in (("", 1), ("=iota", 2)):
+            document = self.run_ok("kernel", "k.cu", "--grid", "1", "--block", "32", "--arg", f"d=i32[32]{contents}", "--json",
+                                   cwd=self.folder).json
+            self.assertEqual(len(document["points"]) - 1, lines)
+            texts = [one["text"] for one in document["warnings"] if one["code"] == "W-CONTENTS"]
+            self.assertEqual(["k.cu:3 st.global" in text for text in texts], [True][:2 - lines])
+
+    # CUDA's sine of a double has a slow way for large numbers, of words with carries.
+    def test_executes_the_sine_of_a_double(self):
+        self.write("k.cu", "__global__ void k(const double* x, float* o) { o[threadIdx.x] = sin(x[threadIdx.x]); }\n")
+        points = self.run_ok("kernel", "k.cu", "--grid", "1", "--block", "32", "--json", cwd=self.folder).json["points"]
+        counted = {one["parameters"]["array"]: one["predicted"] for one in points}
+        self.assertEqual((counted["x"]["load_sectors"], counted["o"]["store_sectors"]), (8, 4))
+
+    def test_takes_device_lambdas_and_constexpr_functions(self):
+        self.assertEqual(len(self.listed(
+            "template <class F> __global__ void app(F f) { f(threadIdx.x); }\nconstexpr int two() { return 2; }\n"
+            "void go(float* x) { app<<<1, 32>>>([=] __device__ (int i) { x[i * two()] = 1; }); }\n")), 1)
+
+    def test_passes_no_warnings_on_where_it_compiles(self):
+        self.write("k.cu", "__global__ void k(float* x) { int unused = 1; x[threadIdx.x] = 1; }\n")
+        ran = self.run_ok("kernel", "k.cu", "--list", "-q", cwd=self.folder)
+        self.assertEqual(ran.err_text, "")
+
+    def test_that_does_not_compile_says_where_by_its_own_names(self):
+        self.write(f"{self.NAME}/own.h", "int x = ;\n")
+        ran = self.check(harness.run("kernel", self.file, *self.options, cwd=self.folder), harness.USAGE)
+        self.assertIn(f"{self.NAME}/own.h(1): error", ran.err_text)
+        self.assertNotIn("coalprof-", ran.err_text)
+
+    def test_is_not_written_over_by_results_nor_are_its_headers(self):
+        for header in ("inc,$(touch INJECTED)/given.h", f"{self.NAME}/own.h"):
+            before = open(f"{self.folder}/{header}", "rb").read()
+            ran = harness.run("kernel", self.file, *self.options, "-o", header, "--format", "json", cwd=self.folder)
+            self.check(ran, harness.USAGE)
+            self.assertEqual(open(f"{self.folder}/{header}", "rb").read(), before)
+
+    def test_gives_nvcc_no_words_that_a_shell_reads_otherwise(self):
+        self.refuse("kernel", self.file, *self.options, "--nvcc-args=-DX=$(touch INJECTED)", cwd=self.folder)
+        self.assertNotIn("INJECTED", os.listdir(self.folder))
+
+    @unittest.skipIf(harness.IS_SANITIZED, "sanitizers need memory of their own")
+    def test_without_an_end_is_given_up_by_the_limit_of_memory(self):
+        self.write("zero.cu", '#include "/dev/zero"\n__global__ void k() {}\n')
+        ran = self.check(harness.run("kernel", "zero.cu", "--list", "--memory-limit", "256MiB", cwd=self.folder), harness.USAGE)
+        self.assertIn("--memory-limit", ran.err_text)
+
+    def own_nvcc(self, script):
+        os.makedirs(f"{self.folder}/cuda/bin")
+        self.write("cuda/bin/nvcc", "#!/bin/sh\n" + script)
+        os.chmod(f"{self.folder}/cuda/bin/nvcc", 0o700)
+        return harness.environment(CUDA_HOME=f"{self.folder}/cuda")
+
+    def test_without_room_for_temporary_files_names_the_room(self):
+        env = self.own_nvcc("echo 'cannot write x: No space left on device' >&2\nexit 1\n")
+        ran = self.check(harness.run("kernel", self.file, "--list", cwd=self.folder, env=env), harness.OUTPUT)
+        self.assertIn("TMPDIR", ran.err_text)
+
+    def test_is_compiled_once_for_each_compute_capability(self):
+        self.write("k.ptx", ".version 8.0\n.target sm_75\n.address_size 64\n.entry k()\n.reqntid 32\n{\nret;\n}\n")
+        env = self.own_nvcc(f"echo >> '{self.folder}/runs'\nwhile [ \"$1\" != -o ]; do shift; done\n"
+                            f"cp '{self.folder}/k.ptx' \"$2\"\n")
+        # Neither names nor the block are given; H100 and H200 are 9.0, A100 is 8.0.
+        self.run_ok("kernel", self.file, "--best", "--grid", "1", "--machine", "h100,h200,a100", cwd=self.folder, env=env)
+        with open(f"{self.folder}/runs", encoding="ascii") as file:
+            self.assertEqual(len(file.readlines()), 4)  # once more for the names of parameters
+
+
+# What people write around a launch, and what it comes to: grid, block and the arguments that are worked out.
+LAUNCHES = (
+    ("k<<<4096, 256>>>(x, 1 << 20, 2);", "4096", "256", "n = 1048576, a = 2"),
+    ("int n = 1000; if (argc > 1) n = atoi(argv[1]);\n  k<<<(n + TPB - 1) / TPB, TPB>>>(x, n, 2.5);", "8", "128", "n = 1000, a = 2.5"),
+    ("int n = argc > 1 ? atoi(argv[1]) : 4096;\n  dim3 b(32, 8), g(n / b.x, divup(n, b.y));\n  k<<<g, b>>>(x, n, 1);", "128x512",
+     "32x8", "n = 4096, a = 1"),
+    ("cudaMalloc(&x, N * sizeof(float)); std::vector<float> h(N);\n  CHECK(cudaMemcpy(x, h.data(), 4 * N, cudaMemcpyHostToDevice));\n"
+     "  k<<<ceil(N / 256.0), 256, 64>>>(x, N, 1);", "4", "256", "64 bytes shared, n = 1000, a = 1"),
+    ("int p = 1; while (p < N) p *= 2;\n  for (int s = p / 2; s > 0; s >>= 1) k<<<s, 64>>>(x, s, 0);", "512", "64", "n = 512, a = 0"),
+    ("if (argc != 2) { printf(\"Usage\"); return 1; }\n  for (int i = 0; i < atoi(argv[1]); i++) k<<<N, 32>>>(x, N, 1);", "1000", "32",
+     "n = 1000, a = 1"),
+    ("dim3 g; g.x = std::min(N, 64); g.y = 2; run(g, x);", "64x2", "32", "n = 7, a = 1"),
+    ("unsigned n = (1u << 20) + 6;\n  k<<<n / 3u * 3u % 4096u, 32>>>(x, n & ~31u, 4099 & ~31);", "5", "32",
+     "n = 1048576, a = 4096"),  # n / 3u * 3u is n - 1
+    ("int n = 4, m = N; if (unknown()) m = 3;\n  k<<<n, sizeof(double4)>>>(x, n, m);", "4", "32", "n = 4"),
+)
+AROUND = ("#include <vector>\n#include <no/such.h>\n#define TPB 128\nconstexpr int N = 1000;\n"
+          "#define CHECK(x) do { auto e = (x); if (e != cudaSuccess) exit(1); } while (0)\n"
+          "static int divup(int a, int b) { return (a + b - 1) / b; }\n"
+          "__global__ void k(float* x, int n, float a) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+          "  if (i < n) x[i] *= a;\n}\nvoid run(dim3 g, float* x) { k<<<g, 32>>>(x, 7, 1); }\n"
+          "int main(int argc, char** argv) {\n  float* x;\n  %s\n}\n")
+
+
+@unittest.skipUnless(NVCC and (shutil.which("clang") or shutil.which("clang-14")), "there is no nvcc, or no clang")
+class OfSource(Case):
+    """coalprof kernel FILE, and nothing else."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def predicted(self, text, *options, code=harness.DONE):
+        with open(f"{self.folder}/k.cu", "w", encoding="ascii") as file:
+            file.write(text)
+        ran = harness.run("kernel", "k.cu", *options, "--json", cwd=self.folder)
+        return self.check(ran, code).json
+
+    def notes(self, document, code):
+        return [one["text"] for one in document["warnings"] if one["code"] == code]
+
+    def test_takes_the_launch_of_its_host_code(self):
+        for host, grid, block, values in LAUNCHES:
+            with self.subTest(host=host):
+                document = self.predicted(AROUND % host)
+                self.assertEqual((document["points"][0]["parameters"]["grid"], document["points"][0]["parameters"]["block"]),
+                                 (grid, block))
+                notes = self.notes(document, "W-SOURCE")
+                self.assertEqual(len(notes), 1)
+                self.assertTrue(notes[0].endswith(f" blocks of {block}, {values}"), notes)
+
+    def test_says_the_line_of_the_launch(self):
+        document = self.predicted(AROUND % "k<<<1, 32>>>(x, 7, 1);")
+        line = 1 + AROUND[:AROUND.index("%s")].count("\n")
+        self.assertIn(f"launch of k.cu:{line}: ", self.notes(document, "W-SOURCE")[0])
+
+    def test_names_what_cannot_be_worked_out(self):
+        self.refuse_with("--arg n", AROUND % "k<<<1, 32>>>(x, atoi(argv[1]), 1);")
+        self.refuse_with("--grid", AROUND % "k<<<atoi(argv[1]), 32>>>(x, 7, 1);")
+        # What is typed is taken.
+        document = self.predicted(AROUND % "k<<<1, 32>>>(x, atoi(argv[1]), 1);", "--arg", "n=32")
+        self.assertEqual(document["points"][0]["predicted"]["load_sectors"], 4)
+
+    def refuse_with(self, words, text):
+        with open(f"{self.folder}/k.cu", "w", encoding="ascii") as file:
+            file.write(text)
+        self.assertIn(words, self.check(harness.run("kernel", "k.cu", cwd=self.folder), harness.USAGE).err_text)
+
+    # Templates by their instances, a launch in a function that nobody calls, one in a method, one that is nowhere.
+    def test_ranks_all_kernels_of_a_file_by_time(self):
+        document = self.predicted(
+            "template <class T> __global__ void set(T* x) { x[blockIdx.x * 256 + threadIdx.x] = 1; }\n"
+            "__global__ void far(float* x) { x[(blockIdx.x * 256 + threadIdx.x) * 32] = 1; }\n"
+            "__global__ void nowhere(float* x) { x[blockIdx.x * 256 + threadIdx.x] = 1; }\n"
+            "__global__ void lost(float* x, int n) { x[threadIdx.x * n] = 1; }\n"
+            "template <class T> void call(T* x, int n) { set<<<n, 256>>>(x); }\n"
+            "struct Solver { float* x; void step() { far<<<4096, 256>>>(x); } };\n"
+            "void other(double* d, float* f, int n) { call(d, 64); lost<<<1, 32>>>(f, n); }\n")
+        points = document["points"]
+        self.assertEqual([one["parameters"]["kernel"] for one in points], ["far", "nowhere", "set<double>"])
+        self.assertEqual([one["parameters"]["grid"] for one in points], ["4096", "4096", "64"])
+        self.assertEqual(points[0]["parameters"]["costliest"], "k.cu:2 st.global.u32 x")
+        self.assertEqual([one["point"] for one in document["warnings"] if one["code"] == "W-ASSUMED"], ["nowhere"])
+        self.assertEqual([one["point"] for one in document["warnings"] if one["code"] == "W-SKIPPED"], ["lost"])
+
+    def test_assumes_a_million_threads_in_as_many_dimensions_as_are_read(self):
+        for axes, grid, block in (("x", "4096", "256"), ("xy", "32x128", "32x8"), ("xyz", "8x16x32", "32x8")):
+            sums = " + ".join(f"blockIdx.{axis} * blockDim.{axis} + threadIdx.{axis}" for axis in axes)
+            document = self.predicted(f"__global__ void k(float* x) {{ x[{sums}] = 1; }}\n")
+            parameters = document["points"][0]["parameters"]
+            self.assertEqual((parameters["grid"], parameters["block"]), (grid, block))
+            self.assertEqual(len(self.notes(document, "W-ASSUMED")), 1)
+
+    def test_compares_the_launches_of_one_kernel(self):
+        document = self.predicted(AROUND % "k<<<1, 32>>>(x, 7, 1);\n  k<<<64, 32>>>(x, 2048, 1);")
+        self.assertEqual(sorted(one["parameters"]["grid"] for one in document["points"]), ["1", "64"])
+        self.assertEqual(len({one["parameters"]["launch"] for one in document["points"]}), 2)
+
+
+@unittest.skipUnless(shutil.which("nvcc"), "there is no nvcc")
+class Workflow(Case):
+    """The example of the documents, step by step as a runner executes them."""
+
+    def test_fails_on_the_fault_and_passes_on_the_fix(self):
+        with open(os.path.join(SOURCE, "docs/examples/kernel-budget.yml"), encoding="utf-8") as file:
+            steps = re.findall(r"run: ((?:nvcc|coalprof) .*)", file.read())
+        self.assertEqual(len(steps), 2)
+        with tempfile.TemporaryDirectory() as folder:
+            os.symlink(os.path.join(SOURCE, "docs"), os.path.join(folder, "docs"))
+            os.symlink(os.path.realpath(harness.PROGRAM), os.path.join(folder, "coalprof"))
+            codes = {}
+            for kernel in ("transpose_naive", "transpose_tiled"):
+                env = harness.environment(KERNEL=kernel, PATH=f"{folder}:{os.environ['PATH']}")
+                ran = [subprocess.run(["bash", "-ec", step], cwd=folder, env=env, capture_output=True).returncode
+                       for step in steps]
+                codes[kernel] = ran
+        self.assertEqual(codes, {"transpose_naive": [0, 1], "transpose_tiled": [0, 0]})
+
+
+if __name__ == "__main__":
+    harness.main()
