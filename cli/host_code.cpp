@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "core/text/name_list.h"
+
 namespace coalprof {
 namespace {
 
@@ -37,9 +39,8 @@ std::string plain_code(const std::string& cuda) {
     return plain;
 }
 
-// From behind the statement before it to its own end.
 struct Statement {
-    Place begin = 0, end = 0;
+    Place begin = 0, end = 0;  // from behind the statement before it
 };
 
 class HostCode {
@@ -96,7 +97,7 @@ class HostCode {
         return {begin, end};
     }
     static bool is_transparent(std::string_view text) {
-        text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+        text = trimmed(text);
         const bool has_block = text.find('{') != text.npos;
         return has_block && (text.starts_with("namespace") || text.starts_with("extern "));
     }

@@ -279,12 +279,13 @@ class KernelRun {
     void run(const Machine& machine, bool says_machine,
              const std::vector<LaunchedKernel>& launched) {
         const KernelFile& file = files_.of(machine);
-        if (file.is_of_clang() && tail_.warnings.empty())
+        const bool is_first = tail_.warnings.empty();
+        if (file.is_of_clang() && is_first)
             tail_.warnings.push_back(
                 {"W-CLANG", "",
                  "clang compiled the kernel, with stand-ins for CUDA's headers: nvcc may "
                  "order, merge and drop accesses otherwise"});
-        if (!file.missing_headers().empty() && tail_.warnings.empty())
+        if (!file.missing_headers().empty() && is_first)
             tail_.warnings.push_back(
                 {"W-HEADERS", "",
                  fmt::format("no folder of -I has {}: an empty file stood for it",
@@ -299,9 +300,10 @@ class KernelRun {
             for (KernelChoice choice : launched[i].choices) {
                 stop_if_asked();
                 std::erase_if(choice.arguments, [&](const std::string& typed) {
-                    return !takes(kernels[i], typed) &&
-                           std::ranges::any_of(
-                               kernels, [&](const auto& other) { return takes(other, typed); });
+                    const auto takes = [&](const KernelFile::Kernel& one) {
+                        return parameter_of(one.code, typed).has_value();
+                    };
+                    return !takes(kernels[i]) && std::ranges::any_of(kernels, takes);
                 });
                 if (says_machine) choice.swept.emplace_back("machine", machine.name);
                 predict_or_skip(kernels[i], choice, machine);
@@ -317,9 +319,6 @@ class KernelRun {
                 {"W-SKIPPED", short_kernel_name(kernel.code.kernel), error.what()});
             tail_.status = Status::partial;
         }
-    }
-    static bool takes(const KernelFile::Kernel& kernel, const std::string& typed) {
-        return takes_argument(kernel.code, typed);
     }
     // What `coalprof explain` takes to draw a line of this launch.
     std::string words_to_draw(const std::string& name, const KernelChoice& choice,

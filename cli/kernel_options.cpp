@@ -42,9 +42,8 @@ CudaSource cuda_source(const KernelOptions& options, std::string_view bytes, std
     return source;
 }
 
-// The meanings of a NAME, the narrowest first.
-using NameTest = std::function<bool(const std::string& symbol)>;
-// "fill<float, (int)256>" and "fill<float,256u>" alike.
+// A name without what compilers and people write differently: "fill<float, (int)256>" and
+// "fill<float,256u>" both become "fill<float,256>".
 std::string plain_name(std::string name) {
     std::erase(name, ' ');
     std::string plain;
@@ -58,6 +57,8 @@ std::string plain_name(std::string name) {
     return plain;
 }
 
+using NameTest = std::function<bool(const std::string& symbol)>;
+// The meanings of a NAME, the narrowest first.
 std::vector<NameTest> tests_for(const std::string& name) {
     std::vector<NameTest> tests{[&name](const std::string& symbol) {
         return symbol == name || kernel_name(symbol) == name || demangled(symbol) == name ||
@@ -164,10 +165,7 @@ std::string KernelOptions::read_bytes() {
 }
 
 KernelFile::KernelFile(const KernelOptions& options, std::string_view bytes, std::uint32_t cc)
-    : options_(options),
-      is_source_(bytes.find("__global__") != bytes.npos),
-      source_(cuda_source(options, bytes, cc)) {
-    texts_ = ptx_texts_of(source_);
+    : options_(options), source_(cuda_source(options, bytes, cc)), texts_(ptx_texts_of(source_)) {
     for (const std::string_view text : texts_.texts)
         modules_.push_back(read_module(text, options.file));
     for (PtxModule& module : modules_) {
@@ -208,15 +206,13 @@ void KernelFile::name_by_text(const PtxModule& module, PtxFunction& kernel) cons
 // Empty: no kernel has a name like it, and it is no dimension, as in --grid 128 128.
 std::string KernelFile::hint_for(const std::string& name) const {
     if (found_by({}).empty() && !missing_headers().empty())
-        return fmt::format("-I FOLDER names the folder that has {}",
-                           printable(joined(missing_headers(), ", ")));
-    if (found_by({}).empty() && is_source_)
+        return hint_for_headers(missing_headers());
+    if (found_by({}).empty() && source_.bytes.find("__global__") != std::string_view::npos)
         return "a template is compiled where the file instantiates it: template __global__ void "
                "scale<float>(float*, int);";
     if (!name.empty() && name.find_first_not_of("0123456789x") == name.npos)
         return "dimensions are one word: --grid 128x128 --block 32x8";
-    if (const auto units = list_items("B,KiB,MiB,GiB,TiB,kB,MB,GB,TB");
-        std::ranges::find(units, name) != units.end())
+    if (std::ranges::find(size_units, name, &UnitStep::unit) != size_units.end())
         return fmt::format("a size is one word: 4{}", name);
     if (std::filesystem::is_regular_file(name))
         return fmt::format("one file at a time: coalprof kernel {}", shown(name));

@@ -69,7 +69,6 @@ class KernelFile {
     void name_by_text(const PtxModule& module, PtxFunction& kernel) const;
 
     const KernelOptions& options_;
-    bool is_source_;
     CudaSource source_;
     mutable std::optional<std::vector<PlacedLaunch>> launches_;
     PtxTexts texts_;

@@ -9,14 +9,13 @@
 #include <cerrno>
 #include <filesystem>
 #include <future>
-#include <iterator>
 #include <new>
-#include <sstream>
 #include <system_error>
 
 #include "cli/child_program.h"
 #include "cli/host_code.h"
 #include "cli/print.h"
+#include "core/program/statement.h"
 #include "core/runtime/work_limits.h"
 #include "core/text/byte_source.h"
 #include "core/text/describe.h"
@@ -41,7 +40,8 @@ constexpr const char* clang_options =
     "-x cuda -nocudainc -nocudalib --cuda-path=/nonexistent -std=c++17 -w "
     "-Wno-unknown-cuda-version -ferror-limit=0 -fno-caret-diagnostics -include cuda_runtime.h";
 constexpr const char* device_options = "--cuda-device-only -S -O3 -g --cuda-noopt-device-debug";
-// Of a header of C++ launches need nothing, and its tree has 100 MB.
+// Empty files stand for these: launches need nothing of them, and clang 14's tree of <iostream>
+// alone has 122 MB (libstdc++ 12).
 constexpr const char* host_options =
     "-DCOALPROF_HOST --cuda-host-only -nostdinc++ -fsyntax-only -Xclang -ast-dump=json";
 constexpr const char* headers_of_cpp =
@@ -51,11 +51,6 @@ constexpr const char* headers_of_cpp =
     "limits list map memory mutex new numeric optional ostream queue random ratio regex set "
     "sstream stack stdexcept streambuf string string_view system_error thread tuple type_traits "
     "typeinfo unordered_map unordered_set utility variant vector";
-
-std::vector<std::string> words_of(const char* text) {
-    std::istringstream words(text);
-    return {std::istream_iterator<std::string>(words), {}};
-}
 
 constexpr std::size_t most_ptx_bytes = std::size_t{1} << 29;
 constexpr std::size_t most_message_bytes = 1 << 20;
@@ -153,7 +148,7 @@ class Compilation {
         const std::vector<std::string> words = words_for_clang(clang, host_options);
         std::error_code ignored;  // the files say where the folder could not be made
         fs::create_directories(path("host"), ignored);
-        for (const std::string& name : words_of(headers_of_cpp))
+        for (const std::string_view name : words_of(headers_of_cpp))
             save(fmt::format("host/{}", name), {});
         save("source.cu", source_.bytes);
         for (int round = 0; round < most_rounds; ++round) {
@@ -296,11 +291,11 @@ class Compilation {
         std::error_code ignored;  // the files say where the folder could not be made
         fs::create_directories(path("cuda"), ignored);
         save("cuda/cuda_runtime.h", stand_in);
-        for (const std::string& name : words_of(stood_in_for))
+        for (const std::string_view name : words_of(stood_in_for))
             save(fmt::format("cuda/{}", name), "#include <cuda_runtime.h>\n");
-        std::vector<std::string> words =
-            words_of(fmt::format("{} {}", options, clang_options).c_str());
-        words.insert(words.begin(), clang);
+        std::vector<std::string> words{clang};
+        for (const char* own : {options, clang_options})
+            for (const std::string_view word : words_of(own)) words.emplace_back(word);
         words.push_back(fmt::format("--cuda-gpu-arch=sm_{}", std::min(source_.architecture, 86u)));
         words.insert(words.end(), {"-isystem", path("cuda"), "-isystem", path("host"), "-iquote",
                                    source_folder()});
@@ -340,9 +335,7 @@ class Compilation {
     }
 
     std::string hint_for(const std::string& messages) const {
-        if (!missing_headers_.empty())
-            return fmt::format("-I FOLDER names the folder that has {}",
-                               printable(joined(missing_headers_, ", ")));
+        if (!missing_headers_.empty()) return hint_for_headers(missing_headers_);
         for (const std::string_view sentence :
              {"use of undeclared identifier '", "identifier \""}) {
             const std::size_t at = messages.find(sentence);
@@ -397,6 +390,10 @@ std::string StandIns::in_text(std::string text) const {
         begin = end + 1;
     }
     return all;
+}
+
+std::string hint_for_headers(const std::vector<std::string>& missing) {
+    return fmt::format("-I FOLDER names the folder that has {}", printable(joined(missing)));
 }
 
 std::vector<PlacedLaunch> host_launches_of(const CudaSource& source) {

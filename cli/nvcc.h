@@ -48,6 +48,8 @@ struct CompiledCuda {
     bool is_of_clang = false;
 };
 
+std::string hint_for_headers(const std::vector<std::string>& missing);
+
 struct PlacedLaunch {
     HostLaunch launch;
     std::string place;  // "main.cu:81"

@@ -26,10 +26,9 @@ std::optional<Dimensions> dimensions_of(const HostTriple& triple) {
 }
 
 bool is_given(const Code& code, const std::vector<std::string>& typed, std::size_t at) {
-    const PtxParameter& one = code.parameters[at];
     return std::ranges::any_of(typed, [&](const std::string& argument) {
         return std::ranges::any_of(read_argument(argument).names, [&](const std::string& name) {
-            return name == one.source.name || name == one.name || name == std::to_string(at);
+            return parameter_of(code, name) == at;
         });
     });
 }
@@ -70,13 +69,8 @@ SourceLaunch launch_of_host(const Code& code, const PlacedLaunch& placed,
 
 // 2^20 threads in as many dimensions as the kernel reads.
 SourceLaunch assumed_launch(const Code& code, const std::vector<std::string>& typed) {
-    const auto reads = [&](SlotKind thread, SlotKind block) {
-        return std::ranges::any_of(code.slots, [&](const SlotInfo& one) {
-            return one.kind == thread || one.kind == block;
-        });
-    };
-    const bool has_z = reads(SlotKind::tid_z, SlotKind::ctaid_z);
-    const bool has_y = has_z || reads(SlotKind::tid_y, SlotKind::ctaid_y);
+    const bool has_z = reads_one_of(code, {SlotKind::tid_z, SlotKind::ctaid_z});
+    const bool has_y = has_z || reads_one_of(code, {SlotKind::tid_y, SlotKind::ctaid_y});
     KernelChoice choice{.grid = has_z   ? Dimensions{8, 16, 32}
                                 : has_y ? Dimensions{32, 128, 1}
                                         : Dimensions{4096, 1, 1},
@@ -102,7 +96,7 @@ std::vector<SourceLaunch> launches_of_kernel(const Code& code,
     std::vector<std::string> typed = all_typed;
     std::erase_if(typed, [&](const std::string& one) {
         return std::ranges::none_of(read_argument(one).names, [&](const std::string& name) {
-            return takes_argument(code, name + '=');
+            return parameter_of(code, name).has_value();
         });
     });
     std::vector<SourceLaunch> launches;

@@ -42,7 +42,8 @@ std::optional<std::size_t> parameter_named(const Code& code, const std::string& 
     return std::nullopt;
 }
 
-// The parameter of "NAME=VALUE" or "2=VALUE".
+}  // namespace
+
 std::optional<std::size_t> parameter_of(const Code& code, const std::string& typed) {
     const std::string name = typed.substr(0, typed.find('='));
     if (const auto at = parameter_named(code, name)) return at;
@@ -50,6 +51,8 @@ std::optional<std::size_t> parameter_of(const Code& code, const std::string& typ
         if (name == std::to_string(i)) return i;
     return std::nullopt;
 }
+
+namespace {
 
 // The type in the source, else in PTX.
 std::string type_text(const Code& code, std::size_t at) {
@@ -405,10 +408,6 @@ class Binder {
 };
 
 }  // namespace
-
-bool takes_argument(const Code& code, const std::string& typed) {
-    return parameter_of(code, typed).has_value();
-}
 
 BoundLaunch bind_arguments(Code& code, const std::vector<std::string>& typed) {
     BoundLaunch bound = Binder(code, typed).bind();

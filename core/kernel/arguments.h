@@ -23,8 +23,8 @@ struct BoundLaunch {
 // an array, the code is marked anew: values that one stores the other loads.
 BoundLaunch bind_arguments(Code& code, const std::vector<std::string>& typed);
 
-// True if "NAME=VALUE" names one of its parameters.
-bool takes_argument(const Code& code, const std::string& typed);
+// The parameter that "NAME", "NAME=VALUE" or "2=VALUE" names.
+std::optional<std::size_t> parameter_of(const Code& code, const std::string& typed);
 
 // An argument that a launch lacks.
 struct MissingArgument {

@@ -25,11 +25,6 @@ Value value_of_word(const std::string& word) {
 
 // What a launch of other dimensions, or with other numbers, would not have; empty: nothing strikes.
 std::string strange_of_launch(const Code& code, const KernelChoice& choice, double idle_share) {
-    const auto reads = [&](SlotKind thread, SlotKind block) {
-        return std::ranges::any_of(code.slots, [&](const SlotInfo& one) {
-            return one.kind == thread || one.kind == block;
-        });
-    };
     std::vector<std::string> all;
     const auto compare = [&](char axis, bool is_read, std::uint64_t count) {
         if (is_read && count == 1)
@@ -42,10 +37,11 @@ std::string strange_of_launch(const Code& code, const KernelChoice& choice, doub
                 "the kernel does not read {} of its threads or blocks: {} times the same is done",
                 axis, count));
     };
-    const bool by_number = reads(SlotKind::laneid, SlotKind::warpid);
-    if (!by_number) {
-        compare('y', reads(SlotKind::tid_y, SlotKind::ctaid_y), choice.grid.y * choice.block.y);
-        compare('z', reads(SlotKind::tid_z, SlotKind::ctaid_z), choice.grid.z * choice.block.z);
+    if (!reads_one_of(code, {SlotKind::laneid, SlotKind::warpid})) {
+        compare('y', reads_one_of(code, {SlotKind::tid_y, SlotKind::ctaid_y}),
+                choice.grid.y * choice.block.y);
+        compare('z', reads_one_of(code, {SlotKind::tid_z, SlotKind::ctaid_z}),
+                choice.grid.z * choice.block.z);
     }
     constexpr double much = 0.5;  // a last part of a grid is idle in most programs
     const auto blocks = static_cast<double>(choice.grid.count());
@@ -156,6 +152,12 @@ std::string swept_key(const KernelAxes& axes) {
         if (one.values.size() > 1) keys.push_back(one.names.front());
     const bool grid_follows = axes.blocks.size() > 1 && axes.grids.front().counts_threads;
     return keys.empty() ? "line" : grid_follows ? "block" : keys.front();
+}
+
+bool reads_one_of(const Code& code, std::initializer_list<SlotKind> kinds) {
+    return std::ranges::any_of(code.slots, [&](const SlotInfo& one) {
+        return std::ranges::find(kinds, one.kind) != kinds.end();
+    });
 }
 
 Dimensions required_block(const Code& code) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,7 @@ std::vector<KernelChoice> choices_of(const KernelAxes& axes);
 // The key that varies first; "line" where there is one launch.
 std::string swept_key(const KernelAxes& axes);
 
+bool reads_one_of(const Code& code, std::initializer_list<SlotKind> kinds);
 // The only one that the kernel was compiled for; of 0 threads: there is none such.
 Dimensions required_block(const Code& code);
 // Throws UsageError where the machine refuses the launch.

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 
 #include "core/program/statement.h"
 #include "core/text/name_list.h"
+#include "core/text/number.h"
 #include "core/text/symbol.h"
 
 namespace coalprof {
@@ -26,26 +26,15 @@ std::string variable_name(std::string_view symbol) {
 
 bool is_variable(std::string_view word) {
     return !word.empty() && is_name_character(word.front()) && word.front() != '%' &&
-           std::isdigit(static_cast<unsigned char>(word.front())) == 0 && word != "WARP_SZ";
-}
-
-std::uint64_t number_of_word(std::string_view text) {
-    std::uint64_t number = 0;
-    std::from_chars(text.data(), text.data() + text.size(), number);
-    return number;
+           !is_digit(word.front()) && word != "WARP_SZ";
 }
 
 std::string without_comments(const std::string& cuda) {
     std::string plain;
     for (std::size_t at = 0; at < cuda.size();) {
-        if (cuda.compare(at, 2, "//") == 0) {
-            at = std::min(cuda.find('\n', at), cuda.size());
-        } else if (cuda.compare(at, 2, "/*") == 0) {
-            const std::size_t end = cuda.find("*/", at);
-            at = end == cuda.npos ? cuda.size() : end + 2;
-        } else {
-            plain += cuda[at++];
-        }
+        const std::size_t end = skip_blanks(cuda, at);
+        plain += end == at ? cuda[at] : ' ';
+        at = std::max(end, at + 1);
     }
     return plain;
 }
@@ -64,7 +53,7 @@ SourceParameter parameter_in(std::string_view declaration) {
     return one;
 }
 
-// From behind the opening parenthesis to the one that closes it.
+// `text` begins behind the opening parenthesis; what follows the closing one is not read.
 std::vector<SourceParameter> parameters_of_list(std::string_view text) {
     std::vector<SourceParameter> all;
     int depth = 0;
@@ -84,7 +73,7 @@ std::vector<SourceParameter> parameters_of_list(std::string_view text) {
     return {};
 }
 
-// As many, and where the symbol keeps types, the same of them are pointers.
+// True if there are as many, and the same of them are pointers; also for a symbol without types.
 bool fit(const std::vector<SourceParameter>& parameters, const std::vector<std::string>& types) {
     return types.empty() ||
            std::ranges::equal(parameters, types,
@@ -129,7 +118,7 @@ void ArrayNames::take_load(std::string_view opcode, std::string_view operands) {
     const std::size_t plus = address.find('+');
     const std::string_view base = trimmed(address.substr(0, plus));
     std::uint64_t offset =
-        plus == address.npos ? 0 : number_of_word(trimmed(address.substr(plus + 1)));
+        plus == address.npos ? 0 : read_integer(trimmed(address.substr(plus + 1))).value;
     const bool is_wide = opcode.ends_with("64");
     const bool is_parameter = opcode.find(".param") != opcode.npos;
     const std::string from = is_parameter || !is_wide ? std::string() : array_at(base);
@@ -188,7 +177,7 @@ std::vector<SourceParameter> parameters_in_text(const std::string& cuda,
     const std::string plain = without_comments(cuda), name = kernel_name(symbol);
     const std::vector<std::string> types = parameter_types(symbol);
     for (std::size_t at = plain.find(name); at != plain.npos; at = plain.find(name, at + 1)) {
-        const std::size_t behind = plain.find_first_not_of(" \t\r\n", at + name.size());
+        const std::size_t behind = plain.find_first_not_of(' ', at + name.size());
         const std::size_t global = plain.rfind("__global__", at);
         if (behind == plain.npos || plain[behind] != '(' || global == plain.npos ||
             (at > 0 && is_name_character(plain[at - 1])) ||
@@ -210,12 +199,12 @@ std::string array_in_source(const std::string& array, const std::vector<SourcePa
     const std::size_t digits = at + by_position.size();
     const std::size_t end = std::min(array.find('+', digits), array.size());
     if (digits == end || array.find_first_not_of("0123456789", digits) < end) return array;
-    const std::uint64_t position = number_of_word(std::string_view(array).substr(digits));
+    const std::uint64_t position = read_integer(std::string_view(array).substr(digits)).value;
     if (position >= names.size() || names[position].name.empty()) return array;
     const SourceParameter& one = names[position];
     const std::string offset = array.substr(end);
     const auto member = std::ranges::find(
-        one.members, number_of_word(offset.empty() ? "0" : std::string_view(offset).substr(1)),
+        one.members, read_integer(offset.empty() ? "0" : std::string_view(offset).substr(1)).value,
         &SourceMember::offset);
     return array.substr(0, at) + one.name +
            (member == one.members.end() ? offset : '.' + member->name);

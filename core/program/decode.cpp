@@ -297,10 +297,13 @@ class Decoder {
                            {SlotKind::reg, static_cast<std::uint8_t>(one.bits), 0});
         return first;
     }
+    Slot add_slot(SlotKind kind, std::uint8_t bits, std::uint64_t value = 0) {
+        code_.slots.push_back({kind, bits, value});
+        return static_cast<Slot>(code_.slots.size() - 1);
+    }
     Slot constant(std::uint64_t value, std::uint8_t bits = 64) {
-        const auto [found, is_new] =
-            constants_.try_emplace(value, static_cast<Slot>(code_.slots.size()));
-        if (is_new) code_.slots.push_back({SlotKind::constant, bits, value});
+        const auto [found, is_new] = constants_.try_emplace(value, no_slot);
+        if (is_new) found->second = add_slot(SlotKind::constant, bits, value);
         return found->second;
     }
     // A literal of 64 bits as an operand of `bits`: of -1 only these are ones.
@@ -343,9 +346,8 @@ class Decoder {
         return code_.slots[slot].kind != SlotKind::reg || code_.slots[slot].bits == bits;
     }
     Slot special(SlotKind kind) {
-        const auto [found, is_new] =
-            specials_.try_emplace(kind, static_cast<Slot>(code_.slots.size()));
-        if (is_new) code_.slots.push_back({kind, 32, 0});
+        const auto [found, is_new] = specials_.try_emplace(kind, no_slot);
+        if (is_new) found->second = add_slot(kind, 32);
         return found->second;
     }
 
@@ -399,8 +401,7 @@ class Decoder {
             text = trimmed(text.substr(0, plus));
         }
         if (is_dynamic_shared(text)) {
-            dynamic_shared_.push_back(static_cast<Slot>(code_.slots.size()));
-            code_.slots.push_back({SlotKind::constant, 64, more});
+            dynamic_shared_.push_back(add_slot(SlotKind::constant, 64, more));
             return dynamic_shared_.back();
         }
         if (const auto address = address_named(frame, statement.scope, text))
@@ -548,28 +549,29 @@ class Decoder {
         }
         emit(std::move(instruction));
     }
-    // One of several that compute the same as `like`, under its guard.
-    Slot make(const PtxInstruction& like, Opcode opcode, PtxType type, std::vector<Slot> inputs) {
-        const auto result = static_cast<Slot>(code_.slots.size());
-        const bool is_comparison = opcode == Opcode::compare;
-        code_.slots.push_back({SlotKind::reg, is_comparison ? std::uint8_t{1} : type.bits, 0});
-        emit({.opcode = opcode,
-              .type = is_comparison ? PtxType{'p', 1} : type,
-              .from = type,
-              .relation = PtxRelation::lt,
-              .is_negated = like.is_negated,
-              .guard = like.guard,
-              .results = {result},
-              .inputs = std::move(inputs),
-              .statement = like.statement});
+    // Emits an instruction whose result is a new register of `bits`.
+    Slot result_of(PtxInstruction instruction, std::uint8_t bits) {
+        const Slot result = add_slot(SlotKind::reg, bits);
+        instruction.results = {result};
+        emit(std::move(instruction));
         return result;
+    }
+    // One of several instructions that compute the same as `like`, under its guard.
+    Slot make(const PtxInstruction& like, Opcode opcode, PtxType type, std::vector<Slot> inputs) {
+        const PtxType own = opcode == Opcode::compare ? PtxType{'p', 1} : type;
+        return result_of({.opcode = opcode,
+                          .type = own,
+                          .from = type,
+                          .relation = PtxRelation::lt,
+                          .is_negated = like.is_negated,
+                          .guard = like.guard,
+                          .inputs = std::move(inputs),
+                          .statement = like.statement},
+                         own.bits);
     }
     // Sums, differences and products of several words: the carry is a register, 0 or 1.
     void emit_with_carry(const PtxInstruction& one, bool takes, bool sets) {
-        if (carry_ == no_slot) {
-            carry_ = static_cast<Slot>(code_.slots.size());
-            code_.slots.push_back({SlotKind::reg, 64, 0});
-        }
+        if (carry_ == no_slot) carry_ = add_slot(SlotKind::reg, 64);
         const PtxType type{'u', one.type.bits};
         Slot left = one.inputs[0], right = one.inputs[1];
         if (one.opcode == Opcode::mad || one.opcode == Opcode::mad_high) {
@@ -607,14 +609,11 @@ class Decoder {
     }
     // The opposite of a predicate, computed before the instruction that reads it.
     Slot inverted(Slot slot) {
-        const auto result = static_cast<Slot>(code_.slots.size());
-        code_.slots.push_back({SlotKind::reg, 1, 0});
-        PtxInstruction invert{.opcode = Opcode::bit_not, .type = {'p', 1}};
-        invert.results = {result};
-        invert.inputs = {slot};
-        invert.statement = static_cast<std::uint32_t>(code_.statements.size()) - 1;
-        emit(std::move(invert));
-        return result;
+        return result_of({.opcode = Opcode::bit_not,
+                          .type = {'p', 1},
+                          .inputs = {slot},
+                          .statement = static_cast<std::uint32_t>(code_.statements.size()) - 1},
+                         1);
     }
 
     void decode_return(Frame& frame, PtxInstruction instruction) {
@@ -698,10 +697,7 @@ class Decoder {
             owner = owner->caller;
         }
         const auto [found, is_new] = owner->cells.try_emplace({outer, offset}, no_slot);
-        if (is_new) {
-            found->second = static_cast<Slot>(code_.slots.size());
-            code_.slots.push_back({SlotKind::reg, bits, 0});
-        }
+        if (is_new) found->second = add_slot(SlotKind::reg, bits);
         return found->second;
     }
     bool is_kernel_parameter(const Frame& frame, std::string_view name) const {
@@ -741,16 +737,11 @@ class Decoder {
             return part.factor == 1 ? slot : make(Opcode::multiply, {slot, number(part.factor)});
         }
         Slot make(Opcode opcode, std::vector<Slot> inputs) {
-            const auto result = static_cast<Slot>(decoder_.code_.slots.size());
-            const bool is_wide = opcode == Opcode::mad_wide;
-            decoder_.code_.slots.push_back(
-                {SlotKind::reg, static_cast<std::uint8_t>(is_wide ? 64 : 32), 0});
-            decoder_.emit({.opcode = opcode,
-                           .type = {'u', 32},
-                           .results = {result},
-                           .inputs = std::move(inputs),
-                           .statement = statement_});
-            return result;
+            return decoder_.result_of({.opcode = opcode,
+                                       .type = {'u', 32},
+                                       .inputs = std::move(inputs),
+                                       .statement = statement_},
+                                      opcode == Opcode::mad_wide ? 64 : 32);
         }
         Decoder& decoder_;
         std::uint32_t statement_;

@@ -143,6 +143,12 @@ class ByClang(Code):
         self.assertEqual({point["parameters"]["line"] for point in result["points"][1:]}, {"code:1", "code:2"})
         self.assertIn("W-CLANG", [one["code"] for one in result["warnings"]])
 
+    def test_names_missing_headers_beside_the_compiler(self):
+        with open(f"{self.folder}/k.cu", "w", encoding="ascii") as file:
+            file.write("#include <no/such.h>\n__global__ void k(float* x) { x[threadIdx.x] = 1; }\n")
+        result = self.result(f"{self.folder}/k.cu", "--grid", "1", "--block", "32")
+        self.assertLessEqual({"W-CLANG", "W-HEADERS"}, {one["code"] for one in result["warnings"]})
+
     def test_draws_a_line_by_the_command_that_it_prints(self):
         found = self.run_ok("kernel", "--code", LOOP, *LAUNCH, "--type", "f64", "--arg", "n=64", "--json").json["findings"]
         drawn = self.run_ok("explain", *shlex.split(found[0]["like"]), "--json").json["explanation"]["accesses"][0]
