@@ -207,7 +207,7 @@ class Compilation {
         if (naming.valid()) naming.get();
         return code == 0;
     }
-    // After what the messages complain of was declared, or left out.
+    // True where what the messages complain of was declared now, or left out.
     bool may_compile_now(const std::string& messages, std::string& cuda) {
         if (is_pasted()) return note_undeclared(pasted_, messages);
         return stands_for_header(messages) ||

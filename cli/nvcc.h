@@ -54,8 +54,8 @@ struct PlacedLaunch {
     HostLaunch launch;
     std::string place;  // "main.cu:81"
 };
-// As far as clang's tree of the source has them; none where there is no clang. Throws Error for no
-// place for its files, Stopped, LimitReached.
+// The launches that clang's tree of the source has; none where there is no clang. Throws Error for
+// no place for its files, Stopped, LimitReached.
 std::vector<PlacedLaunch> host_launches_of(const CudaSource& source);
 
 // The headers that are read become inputs (core/text/files_in_use.h). Prints what nvcc says. Throws

@@ -2,7 +2,7 @@
 // "y=x" for a pointer to another one's target.
 #pragma once
 
-#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -21,7 +21,7 @@ struct SourceParameter {
     std::vector<SourceMember> members = {};
 };
 
-// By the functions' symbols. Without debug information, or with some that cannot be read: none.
+// The keys are symbols. Without debug information, or with some that cannot be read: none.
 std::map<std::string, std::vector<SourceParameter>, std::less<>> parameters_in_debug(
     std::string_view ptx);
 
