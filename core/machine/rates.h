@@ -12,13 +12,6 @@
 
 namespace coalprof {
 
-// A hash distributes lines among slices of L2. The number of slices that neighbouring lines lie in:
-// 1, 2, 4 and 8 for 1, 4, 16 and 32 of them. From the rate at which L2 of a GH100 takes stores to
-// them (tests/data/h100/gathered.jsonl.gz).
-constexpr double slices_of(double lines) {
-    return lines < 4 ? 1 : lines < 16 ? 2 : lines < 32 ? 4 : 8;
-}
-
 // The range of an empty launch's time over the hosts that a GPU may be in.
 struct StartRange {
     double least_seconds = 0;

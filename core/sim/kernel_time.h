@@ -13,6 +13,7 @@
 #include "core/result/reading.h"
 #include "core/result/result.h"
 #include "core/sim/block_trace.h"
+#include "core/sim/l2_replay.h"
 #include "core/sim/l2_stream.h"
 #include "core/sim/multiprocessor.h"
 

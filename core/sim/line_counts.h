@@ -7,15 +7,9 @@
 #include <cstdint>
 #include <vector>
 
-namespace coalprof {
+#include "core/sim/random.h"
 
-inline std::uint64_t mixed(std::uint64_t line) {
-    line ^= line >> 31;
-    line *= 0x9E37'79B9'7F4A'7C15ull;
-    line ^= line >> 29;
-    line *= 0xBF58'476D'1CE4'E5B9ull;
-    return line ^ line >> 32;
-}
+namespace coalprof {
 
 // How accesses are distributed among lines.
 struct LineShares {

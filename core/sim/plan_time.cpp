@@ -6,7 +6,6 @@
 #include <cmath>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -16,7 +15,9 @@
 #include "core/count/near_memory.h"
 #include "core/count/occupancy.h"
 #include "core/sim/kernel_time.h"
+#include "core/sim/known_times.h"
 #include "core/sim/launch_order.h"
+#include "core/sim/random.h"
 
 namespace coalprof {
 namespace {
@@ -142,42 +143,6 @@ struct AccessShape {
     std::vector<LineTouch> lines;
     L1Passes passes;
     std::uint64_t digest = 0;  // of the lines, from the first one on
-};
-
-// Tells launches from each other.
-class Digest {
- public:
-    void add(std::uint64_t word) {
-        first_ = mixed(first_ ^ word) + word;
-        second_ = mixed(second_ + word) ^ first_;
-    }
-    void add(double number) { add(std::bit_cast<std::uint64_t>(number)); }
-    std::pair<std::uint64_t, std::uint64_t> key() const { return {first_, second_}; }
-
- private:
-    std::uint64_t first_ = 1, second_ = 2;
-};
-
-// Times of launches that differ by whole lines, as points of a sweep often do. It makes no
-// difference which of them is simulated: their samples are equal.
-class KnownTimes {
- public:
-    using Key = std::pair<std::uint64_t, std::uint64_t>;
-    std::optional<SimulatedTime> find(const Key& key) {
-        const std::scoped_lock lock(mutex_);
-        const auto found = times_.find(key);
-        return found == times_.end() ? std::nullopt : std::optional(found->second);
-    }
-    void keep(const Key& key, const SimulatedTime& time) {
-        constexpr std::size_t most = 1024;
-        const std::scoped_lock lock(mutex_);
-        if (times_.size() == most) times_.clear();
-        times_.emplace(key, time);
-    }
-
- private:
-    std::mutex mutex_;
-    std::map<Key, SimulatedTime> times_;
 };
 
 // Warps drawn from the whole launch.
@@ -317,10 +282,9 @@ class PlanFeed {
         const std::uint64_t all = order_.blocks * of_block;
         drawn_ = std::min(all, std::max<std::uint64_t>(128, 512 / sites));
         std::vector<WarpAccess> found(sites);
-        std::uint64_t lot = 1;
+        Random random;
         for (std::uint64_t k = 0; k < drawn_; ++k) {
-            lot = lot * 6364136223846793005u + 1442695040888963407u;
-            const std::uint64_t number = drawn_ == all ? k : (lot >> 11) % all;
+            const std::uint64_t number = drawn_ == all ? k : (random.word() >> 11) % all;
             const auto rest = static_cast<std::uint32_t>(number % of_block);
             for (std::uint32_t site = 0; site < sites; ++site) {
                 found[site] = access(site, number / of_block, rest / order_.block_warps(),
@@ -502,6 +466,7 @@ class PlanFeed {
         constexpr std::size_t most_of_site = 4'000;
         L2Stream stream(launch, at_once, samples_.size(),
                         {.most_kept = most_of_site * samples_.size(),
+                         .fewest_lines = 1'000,
                          .most_counted = 65'536,
                          .expected = expected});
         stream.cut(order_.blocks);

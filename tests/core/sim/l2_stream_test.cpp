@@ -4,8 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cmath>
+#include <cstdlib>
 
 #include "core/sim/kernel_time.h"
+#include "core/sim/random.h"
+#include "core/sim/slices.h"
 
 namespace coalprof {
 namespace {
@@ -111,6 +115,32 @@ TEST(L2Stream, follows_a_long_loop_to_its_end) {
 
 // Boxes of 1 to 4 blocks, of which some have no access and some are tried twice, to 1 to 5 threads
 // in different orders. Several warps are the longest, and too many lines are kept.
+// From any line, up or down, steps come to each sampled line that they reach, and the share of
+// lines is what it says: of 2^17 lines at random places within a third.
+TEST(SampledLines, are_all_found_by_steps_and_as_many_as_their_share) {
+    Random random;
+    for (SampledLines sampled; sampled.halvings < 14; ++sampled.halvings)
+        for (const std::int64_t step : {1, 3, 8, 33, 64, 1000, -1, -8, -70}) {
+            const auto by = static_cast<std::uint64_t>(step);
+            const std::uint64_t first = (random.word() >> 20) + (1u << 30);
+            const auto width = static_cast<std::uint64_t>(std::abs(step));
+            std::uint64_t expected = 0, found = 0;
+            for (std::uint64_t i = 0; i < 1 << 17; ++i) expected += sampled.holds(first + i * by);
+            for (std::uint64_t i = 0; i < 1 << 17;) {
+                const std::uint64_t line = first + i * by, next = sampled.next(line, step);
+                found += sampled.holds(line);
+                i += ((step > 0 ? next - line : line - next) + width - 1) / width;
+            }
+            EXPECT_EQ(found, expected) << sampled.halvings << " " << step;
+            if (width >= 33 && sampled.halvings < 9) {
+                EXPECT_NEAR(std::ldexp(static_cast<double>(expected), -17),
+                            std::ldexp(1.0, -static_cast<int>(sampled.halvings)),
+                            std::ldexp(0.33, -static_cast<int>(sampled.halvings)))
+                    << sampled.halvings << " " << step;
+            }
+        }
+}
+
 TEST(L2Stream, is_the_same_whichever_thread_takes_which_box) {
     KernelLaunch launch;
     launch.grid[0] = 80;
