@@ -173,39 +173,35 @@ std::string numba_name(const std::string& name, const std::string& plain) {
     return plain + '(' + numba_type(trimmed(types.front())) + (types.size() > 1 ? ", ...)" : ")");
 }
 
-// Where the parameters begin in "void scale<float, (int)4>(float*, int)", and the commas between
-// them, searched from the end: template arguments have parentheses, too. Empty: the name has none.
-std::vector<std::size_t> ends_of_types(std::string_view text) {
-    std::vector<std::size_t> ends;
-    if (!text.ends_with(')')) return ends;
+// The bracket before the parameters of "void scale<float, (int)4>(float*, int)", searched from the
+// end: template arguments have parentheses, too. npos: the name has none.
+std::size_t begin_of_parameters(std::string_view text) {
+    if (!text.ends_with(')')) return text.npos;
     int depth = 0;
     for (std::size_t at = text.size() - 1; at-- > 0;) {
-        const char c = text[at];
-        if (depth == 0 && (c == ',' || c == '(')) ends.insert(ends.begin(), at);
-        if (depth == 0 && c == '(') return ends;
-        if (closes(c)) ++depth;
-        if (opens(c)) --depth;
+        if (depth == 0 && text[at] == '(') return at;
+        if (closes(text[at])) ++depth;
+        if (opens(text[at])) --depth;
     }
-    return {};
+    return text.npos;
 }
 
 }  // namespace
 
 std::vector<std::string> parameter_types(const std::string& symbol) {
     const std::string text = demangled(symbol);
-    std::vector<std::size_t> ends = ends_of_types(text);
-    if (ends.empty() || text.ends_with("()")) return {};
-    ends.push_back(text.size() - 1);
+    const std::size_t begin = begin_of_parameters(text);
+    if (begin == text.npos || text.ends_with("()")) return {};
     std::vector<std::string> types;
-    for (std::size_t i = 0; i + 1 < ends.size(); ++i)
-        types.emplace_back(
-            trimmed(std::string_view(text).substr(ends[i] + 1, ends[i + 1] - ends[i] - 1)));
+    for (const std::string_view type :
+         split_outside(std::string_view(text).substr(begin + 1, text.size() - begin - 2), ","))
+        types.emplace_back(trimmed(type));
     return types;
 }
 
 std::string long_kernel_name(const std::string& symbol) {
     std::string text = demangled(symbol);
-    if (const auto ends = ends_of_types(text); !ends.empty()) text.resize(ends.front());
+    text.resize(std::min(begin_of_parameters(text), text.size()));
     constexpr std::string_view result = "void ";
     if (text.starts_with(result)) text.erase(0, result.size());
     return text;

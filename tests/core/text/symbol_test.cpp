@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "core/text/name_list.h"
+
 namespace coalprof {
 namespace {
 
@@ -51,6 +53,21 @@ TEST(ShortKernelName, keeps_what_tells_instances_apart) {
              {"triton_kernel_0d1", "triton_kernel_0d1"},
          })
         EXPECT_EQ(short_kernel_name(symbol), name);
+}
+
+// Arguments of templates, and types, have brackets and commas of their own.
+TEST(ParameterTypes, are_those_of_the_last_parentheses) {
+    const auto types = [](const char* symbol) { return joined(parameter_types(symbol), " | "); };
+    EXPECT_EQ(types("_Z5scaleIfLi4EEvPT_i"), "float* | int");
+    EXPECT_EQ(types("void f<(int)4>(std::array<char*, 3ul>, void (*)(int, int))"),
+              "std::array<char*, 3ul> | void (*)(int, int)");
+    EXPECT_EQ(types("_Z5emptyv"), "");
+    EXPECT_EQ(types("triton_kernel_0d1"), "");
+}
+
+TEST(LongKernelName, ends_before_the_parameters) {
+    EXPECT_EQ(long_kernel_name("void scale<float, (int)4>(float*, int)"), "scale<float, (int)4>");
+    EXPECT_EQ(long_kernel_name("triton_kernel_0d1"), "triton_kernel_0d1");
 }
 
 }  // namespace
