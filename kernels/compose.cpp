@@ -117,7 +117,7 @@ class ProgramText {
             "__device__ __forceinline__ void run(const Index first, {}) {{\n{}{}}}\n\n"
             "__device__ __forceinline__ void work(const Index first, {}) {{\n{}}}\n\n"
             "{}\n}}  // namespace coalprof\n",
-            header, has_near() ? "#include \"kernels/source/near.cuh\"\n" : "", custom_types(),
+            header, has_near() ? "#include \"kernels/source/near.cuh\"\n" : "", formula_types(),
             constant_arrays(), parameters("&", true), head(), body_, parameters("&", true), calls(),
             kernel);
     }
@@ -136,11 +136,10 @@ class ProgramText {
             each_near_array([this](std::uint32_t k) { return near_base(k); }), body);
     }
 
-    std::string custom_types() const {
+    std::string formula_types() const {
         std::string text;
-        for (std::size_t k = 0; k < shape_.instructions.size(); ++k) {
+        for (std::size_t k = 0; k < shape_.instructions.size(); ++k)
             if (owns_lanes(k)) text += fmt::format("\n{}\n", functor_of(program_, k).source);
-        }
         return text;
     }
 
@@ -409,13 +408,13 @@ std::string check_kernel(std::size_t k, std::string_view name, std::string_view 
                          std::string_view action) {
     return fmt::format(
         "extern \"C\" __global__ void __launch_bounds__(256)\n"
-        "coalprof_{}_{}(const {} formula, const Operand operand, {}) {{\n"
+        "coalprof_{0}_{1}(const Formula{1} formula, const Operand operand, {2}) {{\n"
         "    const Index i = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x;\n"
         "    if (i >= threads) return;\n"
         "    const Index element = formula(i);\n"
-        "    if (element != idle_lane) {}\n"
+        "    if (element != idle_lane) {3}\n"
         "}}\n\n",
-        name, k, fmt::format("Formula{}", k), parameters, action);
+        name, k, parameters, action);
 }
 
 std::string undo_kernel(const Program& program, const InstructionShape& one, std::size_t k) {

@@ -15,8 +15,8 @@ inline constexpr const char* near_check_kernel = "coalprof_near_check";
 inline constexpr const char* fill_kernel = "coalprof_fill";
 inline constexpr const char* compare_kernel = "coalprof_compare";
 
-// The measured kernel. Parameters: each instruction's formula if it is new and not custom, an
-// Operand per instruction, a LaunchArgument.
+// The measured kernel. Parameters: each instruction's formula if it is new, the step of one
+// that is even, an Operand per instruction, a LaunchArgument.
 std::string compose_access(const Plan& plan, const ProgramShape& shape);
 
 // For a program of shared or local memory alone (ProgramShape::needs_near_check): a kernel with the

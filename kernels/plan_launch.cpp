@@ -164,12 +164,9 @@ Operand PlanLaunch::operand_of(std::size_t array) const {
     operand.seed = seed_of(array);
     if (!is_global_array(array))
         operand.elements = static_cast<Word>(plan_.program.arrays[array].elements);
-    for (std::size_t k = 0; k < shape_.instructions.size(); ++k) {
-        if (!shape_.instructions[k].is_table || plan_.program.instructions[k].array != array)
-            continue;
-        operand.rows_base = placement_.base_addresses[listed_array(plan_.program, shape_, k)];
-        operand.row_bytes = plan_.program.arrays[array].rows_of->row_bytes;
-        break;
+    if (const std::optional<RowTable>& rows = plan_.program.arrays[array].rows_of) {
+        operand.rows_base = placement_.base_addresses[rows->array];
+        operand.row_bytes = rows->row_bytes;
     }
     return operand;
 }

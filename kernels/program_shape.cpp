@@ -166,10 +166,11 @@ std::optional<std::size_t> table_before(const Program& program, std::size_t k) {
     return std::nullopt;
 }
 
+constexpr std::uint64_t most_walked = 1 << 16;  // threads
+
 // The threads of a period that holds whole blocks; none: too long to be looked at.
 std::optional<std::uint64_t> period_of_blocks(const Formula& formula, const Program& program,
                                               std::uint64_t of_one_block) {
-    constexpr std::uint64_t most_walked = 1 << 16;
     const Period period = formula->period().value_or(Period{.threads = program.threads});
     for (const std::uint64_t threads : {period.inner_threads, period.threads})
         if (threads != 0 && threads <= most_walked && threads % of_one_block == 0) return threads;
@@ -196,7 +197,6 @@ bool is_even(const Formula& formula, const Program& program, const ProgramShape&
 
 // True if every warp of the launch has an active lane, as far as one period shows.
 bool has_no_idle_warp(const CustomFormula& formula, const Program& program) {
-    constexpr std::uint64_t most_walked = 1 << 16;  // threads
     const auto period = formula.period();
     if (!period || program.block % warp_lanes != 0 || program.threads % warp_lanes != 0)
         return false;
@@ -291,12 +291,5 @@ std::uint64_t shared_offset(const Program& program, std::size_t array) {
 }
 
 Word seed_of(std::size_t array) { return 0x243F6A88u + static_cast<Word>(array) * 0x9E3779B9u; }
-
-std::size_t listed_array(const Program& program, const ProgramShape& shape,
-                         std::size_t instruction) {
-    for (std::size_t k = instruction + 1; k < shape.instructions.size(); ++k)
-        if (shape.instructions[k].table == instruction) return program.instructions[k].array;
-    return program.instructions[instruction].array;  // a table without users lists itself
-}
 
 }  // namespace coalprof

@@ -25,7 +25,7 @@ struct InstructionShape {
     std::optional<std::size_t> table;  // the instruction whose row pointers it follows
     bool has_choices = false;          // lanes may take different ways through its formula
     Idle idle = Idle::none;            // reasons for which its formula can answer idle_lane
-    // Of programs with barriers: a thread's next element is step_of() further on, in all blocks.
+    // The program has barriers, and a thread's next element is step_of() further on in all blocks.
     bool is_even = false;
     bool is_moved = false;  // loads: a store copies the value, so nothing checks it here
     // Atomics: the way they add; `counts`: the array only counts, so that they may change it.
@@ -71,10 +71,6 @@ BlockLimits block_limits(const DeviceFacts& facts);
 // Throws PointError where kernels cannot run the plan (an atomic on a 16-byte element, a block of
 // 4096 threads, more shared memory than a block has).
 ProgramShape shape_of(const Plan& plan, const BlockLimits& limits = {});
-
-// The array whose rows are in that instruction's table.
-std::size_t listed_array(const Program& program, const ProgramShape& shape,
-                         std::size_t instruction);
 
 // InstructionShape::is_even: from one element of a thread to its next.
 std::uint64_t step_of(const Formula& formula, const ProgramShape& shape);

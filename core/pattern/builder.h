@@ -11,8 +11,9 @@
 
 namespace coalprof {
 
-// Throws UsageError where the product does not fit; `what` names the quantity.
+// Throws UsageError that `what`, a quantity, is larger than 2^64 bytes.
 [[noreturn]] void refuse_overflow(const char* what);
+// Throws it where the product is.
 std::uint64_t checked_product(std::uint64_t a, std::uint64_t b, const char* what);
 
 // The number of elements of the plan's type in --size; at least 1.
