@@ -109,13 +109,13 @@ LaunchShape settled_shape(LaunchShape shape, ElementType type);
 struct PatternOptions {
     std::uint64_t seed = 1;  // permute --order shuffle, scatter
     // Columns of the tile: shared-pad 16 or 32, transpose 16, 32 or 64. None: the default.
-    std::optional<std::uint64_t> tile;
-    std::string variant = "naive";                  // transpose: naive, tile, padded, swizzled
-    std::string order = "xor";                      // permute: reversed, xor, rotate, shuffle
-    std::uint64_t member = 0;                       // aos, soa: number of the structure's member
-    std::string pitch = "none";                     // row, column: none, auto or bytes
-    std::uint64_t pitch_bytes = 0;                  // the number, if `pitch` is one
-    std::optional<std::uint64_t> auto_pitch_bytes;  // cudaMallocPitch's answer for `auto`
+    std::optional<std::uint64_t> tile = {};
+    std::string variant = "naive";  // transpose: naive, tile, padded, swizzled
+    std::string order = "xor";      // permute: reversed, xor, rotate, shuffle
+    std::uint64_t member = 0;       // aos, soa: number of the structure's member
+    std::string pitch = "none";     // row, column: none, auto or bytes
+    std::uint64_t pitch_bytes = 0;  // the number, if `pitch` is one
+    std::optional<std::uint64_t> auto_pitch_bytes = {};  // cudaMallocPitch's answer for `auto`
 };
 
 struct Plan {
@@ -123,12 +123,12 @@ struct Plan {
     std::uint64_t value = 0;  // of the swept parameter
     Op op = Op::load;
     ElementType type = ElementType::f32;
-    LaunchShape shape;
-    CachePolicy cache;
+    LaunchShape shape = {};
+    CachePolicy cache = {};
     Allocation allocation = Allocation::device;
     LoadPath path = LoadPath::ld;  // of the loads of global memory; apply_memory_settings()
-    PatternOptions options;
-    Program program;  // made by the catalog from all of the above
+    PatternOptions options = {};
+    Program program = {};  // made by the catalog from all of the above
 };
 
 }  // namespace coalprof

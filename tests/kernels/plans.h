@@ -7,21 +7,18 @@
 #include <vector>
 
 #include "core/formula/formula.h"
-#include "core/sweep/patterns.h"
+#include "core/pattern/built.h"
 
 namespace coalprof {
 
 inline Plan plan_of(const std::string& pattern, std::uint64_t value, Op op,
                     ElementType type = ElementType::f32, std::uint32_t per_thread = 1,
                     std::uint64_t size_bytes = 1 << 16) {
-    Plan plan;
-    plan.pattern = pattern;
-    plan.value = value;
-    plan.op = op;
-    plan.type = type;
-    plan.shape = {.size_bytes = size_bytes, .block = 256, .per_thread = per_thread};
-    build_program(plan);
-    return plan;
+    return built({.pattern = pattern,
+                  .value = value,
+                  .op = op,
+                  .type = type,
+                  .shape = {.size_bytes = size_bytes, .per_thread = per_thread}});
 }
 
 // A value that every width divides where the parameter is in bytes, and small where it is not.
@@ -52,19 +49,15 @@ inline std::vector<PatternInfo> near_patterns() {
 inline Plan tiled_transpose(const std::string& variant, std::uint64_t width,
                             ElementType type = ElementType::f32, std::uint64_t size_bytes = 1 << 16,
                             std::uint32_t block = 256, std::optional<std::uint64_t> tile = 32) {
-    Plan plan;
-    plan.pattern = "transpose";
-    plan.value = width;
-    plan.op = Op::copy;
-    plan.type = type;
-    plan.shape = {.size_bytes = size_bytes, .block = block, .per_thread = 1};
-    plan.options.variant = variant;
-    plan.options.tile = tile;
-    build_program(plan);
-    return plan;
+    return built({.pattern = "transpose",
+                  .value = width,
+                  .op = Op::copy,
+                  .type = type,
+                  .shape = {.size_bytes = size_bytes, .block = block},
+                  .options = {.tile = tile, .variant = variant}});
 }
 
-// An index written as source, as a user's formula will be.
+// An index of which nothing is known but its source: it does not repeat, and lanes may be idle.
 class TextFormula : public CustomFormula {
  public:
     using Function = std::uint64_t (*)(std::uint64_t);

@@ -9,7 +9,7 @@
 
 #include "core/formula/formula.h"
 #include "core/machine/machine.h"
-#include "core/sweep/patterns.h"
+#include "core/pattern/built.h"
 
 namespace coalprof {
 namespace {
@@ -20,13 +20,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 Plan offset(Op op, ElementType type, std::uint32_t block = 256) {
-    Plan plan;
-    plan.pattern = "offset";
-    plan.op = op;
-    plan.type = type;
-    plan.shape.block = block;
-    build_program(plan);
-    return plan;
+    return built({.pattern = "offset", .op = op, .type = type, .shape = {.block = block}});
 }
 
 std::vector<std::string> on(std::string_view machine, const Plan& plan) {
@@ -109,14 +103,10 @@ TEST(Obstacles, are_managed_arrays_before_3_0) {
 // A padded tile of 64 columns: 64 x 65 words of 4 bytes without the last padding are 16,636 bytes,
 // 252 more than 16 KiB.
 TEST(Obstacles, are_tiles_larger_than_shared_memory) {
-    Plan plan;
-    plan.pattern = "transpose";
-    plan.value = 1024;
-    plan.op = Op::copy;
-    plan.options.variant = "padded";
-    plan.options.tile = 64;
-    plan.shape.size_bytes = 4ull << 20;
-    build_program(plan);
+    const Plan plan = built({.pattern = "transpose",
+                             .value = 1024,
+                             .op = Op::copy,
+                             .options = {.tile = 64, .variant = "padded"}});
     EXPECT_THAT(on("1.3", plan), ElementsAre(HasSubstr("16636 bytes of shared memory")));
     EXPECT_THAT(on("2.0", plan), IsEmpty());
 }

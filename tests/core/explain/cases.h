@@ -14,7 +14,7 @@
 #include "core/explain/launch_sample.h"
 #include "core/explain/reasons.h"
 #include "core/machine/machine.h"
-#include "core/sweep/patterns.h"
+#include "core/pattern/built.h"
 #include "core/text/error.h"
 
 namespace coalprof {
@@ -33,15 +33,11 @@ namespace coalprof::explain_cases {
 
 inline Plan plan_of(const std::string& pattern, std::uint64_t value, Op op, ElementType type,
                     std::uint64_t size_bytes = 64 << 10, std::uint32_t block = 256) {
-    Plan plan;
-    plan.pattern = pattern;
-    plan.value = value;
-    plan.op = op;
-    plan.type = type;
-    plan.shape.size_bytes = size_bytes;
-    plan.shape.block = block;
-    build_program(plan);
-    return plan;
+    return built({.pattern = pattern,
+                  .value = value,
+                  .op = op,
+                  .type = type,
+                  .shape = {.size_bytes = size_bytes, .block = block}});
 }
 
 inline Purpose purpose_of(AccessKind kind) {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/pattern/builder.h"
-#include "core/sweep/patterns.h"
+#include "core/pattern/built.h"
 #include "core/text/error.h"
 
 namespace coalprof {
@@ -54,12 +54,8 @@ TEST(ElementTypes, are_suggested_for_words_that_are_none) {
 TEST(ElementTypes, add_atomically_where_the_hardware_does) {
     std::vector<std::string> taken;
     for (const std::string_view name : element_type_list()) {
-        Plan plan;
-        plan.pattern = "offset";
-        plan.op = Op::atomic;
-        plan.type = *find_element_type(name);
         try {
-            build_program(plan);
+            built({.pattern = "offset", .op = Op::atomic, .type = *find_element_type(name)});
             taken.emplace_back(name);
         } catch (const UsageError&) {
         }

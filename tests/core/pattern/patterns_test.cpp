@@ -9,6 +9,7 @@
 
 #include "core/count/launch_sum.h"
 #include "core/count/predict.h"
+#include "core/pattern/built.h"
 #include "core/text/error.h"
 #include "core/text/range.h"
 #include "core/text/refusal.h"
@@ -19,14 +20,11 @@ namespace {
 
 Plan plan_of(const std::string& pattern, std::uint64_t value, Op op = Op::load,
              ElementType type = ElementType::f32, std::uint64_t size_bytes = 1u << 20) {
-    Plan plan;
-    plan.pattern = pattern;
-    plan.value = value;
-    plan.op = op;
-    plan.type = type;
-    plan.shape.size_bytes = size_bytes;
-    build_program(plan);
-    return plan;
+    return built({.pattern = pattern,
+                  .value = value,
+                  .op = op,
+                  .type = type,
+                  .shape = {.size_bytes = size_bytes}});
 }
 
 Readings predicted(const Plan& plan, const char* machine = "h200") {
@@ -89,16 +87,12 @@ TEST(KnownNumbers, a_transpose_loads_rows_and_stores_columns) {
 
 Plan transpose_of(const char* variant, std::uint64_t width, ElementType type = ElementType::f32,
                   std::uint64_t size_bytes = 1u << 20, std::optional<std::uint64_t> tile = 32) {
-    Plan plan;
-    plan.options.tile = tile;
-    plan.pattern = "transpose";
-    plan.value = width;
-    plan.op = Op::copy;
-    plan.type = type;
-    plan.shape.size_bytes = size_bytes;
-    plan.options.variant = variant;
-    build_program(plan);
-    return plan;
+    return built({.pattern = "transpose",
+                  .value = width,
+                  .op = Op::copy,
+                  .type = type,
+                  .shape = {.size_bytes = size_bytes},
+                  .options = {.tile = tile, .variant = variant}});
 }
 
 // What b holds after the program, as indices of a: every block by itself, each instruction for all
@@ -285,16 +279,13 @@ TEST(TiledTranspose, takes_whole_tiles_and_blocks_that_divide_them) {
     EXPECT_EQ(transpose_of("tile", 64).shape.per_thread, 4u);
     const auto refused = [](const char* variant, std::uint64_t width, std::uint32_t block,
                             std::uint32_t per_thread, std::uint64_t tile = 32) {
-        Plan plan;
-        plan.pattern = "transpose";
-        plan.op = Op::copy;
-        plan.shape.size_bytes = 1u << 20;
-        plan.options.tile = tile;
-        plan.value = width;
-        plan.options.variant = variant;
-        plan.shape.block = block;
-        plan.shape.per_thread = per_thread;
-        return std::string(usage_error_of([&] { build_program(plan); }).what());
+        return std::string(usage_error_of([&] {
+                               built({.pattern = "transpose",
+                                      .value = width,
+                                      .op = Op::copy,
+                                      .shape = {1u << 20, block, per_thread},
+                                      .options = {.tile = tile, .variant = variant}});
+                           }).what());
     };
     EXPECT_EQ(refused("tile", 64, 128, 1), "(accepted)");
     EXPECT_EQ(refused("padded", 64, 128, 8), "(accepted)");
@@ -512,28 +503,6 @@ TEST(NearMemories, local_memory_takes_four_sectors_for_each_index) {
 
 using Element = Index (*)(Index i);
 
-PatternOptions member_of(std::uint64_t member) {
-    PatternOptions options;
-    options.member = member;
-    return options;
-}
-PatternOptions ordered(const char* order, std::uint64_t seed = 1) {
-    PatternOptions options;
-    options.order = order;
-    options.seed = seed;
-    return options;
-}
-PatternOptions with_auto_pitch() {
-    PatternOptions options;
-    options.pitch = "auto";
-    return options;
-}
-PatternOptions with_tile(std::uint64_t tile) {
-    PatternOptions options;
-    options.tile = tile;
-    return options;
-}
-
 struct Touched {
     const char* pattern;
     std::uint64_t value;
@@ -551,23 +520,30 @@ const std::vector<Touched>& touched_elements() {
         {"stride", 3, [](Index i) { return i * 3; }},
         {"broadcast", 5, [](Index i) { return i / 5; }},
         {"permute", 17, [](Index i) { return i ^ 17; }},
-        {"permute", 5, [](Index i) { return i / 32 * 32 + (i + 5) % 32; }, ordered("rotate")},
-        {"permute", 1, [](Index i) { return i / 32 * 32 + (32 - i % 32) % 32; },
-         ordered("reversed")},
-        {"scatter", 400,
+        {"permute", 5, [](Index i) { return i / 32 * 32 + (i + 5) % 32; }, {.order = "rotate"}},
+        {"permute",
+         1,
+         [](Index i) { return i / 32 * 32 + (32 - i % 32) % 32; },
+         {.order = "reversed"}},
+        {"scatter",
+         400,
          [](Index i) {
              return Scatter{100, 7}(i);
          },
-         ordered("xor", 7)},
-        {"aos", 12, [](Index i) { return i * 3 + 1; }, member_of(1)},
-        {"soa", 12, [](Index i) { return (2ull << 16) + i; }, member_of(2)},
+         {.seed = 7}},
+        {"aos", 12, [](Index i) { return i * 3 + 1; }, {.member = 1}},
+        {"soa", 12, [](Index i) { return (2ull << 16) + i; }, {.member = 2}},
         {"row", 400, [](Index i) { return i % 128 < 100 ? i / 128 * 100 + i % 128 : idle_lane; }},
-        {"row", 400, [](Index i) { return i % 128 < 100 ? i / 128 * 128 + i % 128 : idle_lane; },
-         with_auto_pitch()},
+        {"row",
+         400,
+         [](Index i) { return i % 128 < 100 ? i / 128 * 128 + i % 128 : idle_lane; },
+         {.pitch = "auto"}},
         {"row",
          400,  // the contiguous array has no pitch
          [](Index i) { return i % 128 < 100 ? i / 128 * 100 + i % 128 : idle_lane; },
-         with_auto_pitch(), 1, Op::copy},
+         {.pitch = "auto"},
+         1,
+         Op::copy},
         {"column", 400, [](Index i) { return i % 640 * 100 + i / 640; }},
         {"transpose", 96, [](Index i) { return i; }, {}, 0, Op::copy},
         {"transpose", 96, [](Index i) { return i % 96 * 682 + i / 96; }, {}, 1, Op::copy},
@@ -575,7 +551,7 @@ const std::vector<Touched>& touched_elements() {
         {"indirect", 400, [](Index i) { return i / 100 * 128 + i % 100; }, {}, 1},
         {"shared-stride", 3, [](Index i) { return i % 32 * 3; }},
         {"shared-pad", 1, [](Index i) { return i % 32 * 33; }},
-        {"shared-pad", 1, [](Index i) { return i % 16 * 17 + i % 32 / 16; }, with_tile(16)},
+        {"shared-pad", 1, [](Index i) { return i % 16 * 17 + i % 32 / 16; }, {.tile = 16}},
         {"shared-broadcast", 5, [](Index i) { return i % 32 / 5; }},
         {"shared-random", 400,
          [](Index i) {
@@ -597,13 +573,11 @@ std::vector<std::uint64_t> elements_of(const Plan& plan, std::size_t instruction
 
 TEST(Programs, touch_the_elements_that_the_patterns_say) {
     for (const Touched& one : touched_elements()) {
-        Plan plan;
-        plan.pattern = one.pattern;
-        plan.value = one.value;
-        plan.op = one.op;
-        plan.shape.size_bytes = 1 << 18;
-        plan.options = one.options;
-        build_program(plan);
+        const Plan plan = built({.pattern = one.pattern,
+                                 .value = one.value,
+                                 .op = one.op,
+                                 .shape = {.size_bytes = 1 << 18},
+                                 .options = one.options});
         const std::vector<std::uint64_t> elements = elements_of(plan, one.instruction);
         for (std::uint64_t i = 0; i < plan.program.threads; ++i)
             ASSERT_EQ(elements[i], one.element(i)) << one.pattern << " " << one.value << " " << i;
@@ -619,10 +593,10 @@ TEST(Programs, shuffle_the_lanes_of_every_warp_alike) {
     std::set<std::vector<std::uint64_t>> orders;
     for (const std::uint64_t seed : {1u, 2u})
         for (const std::uint64_t value : {0u, 1u, 1000u}) {
-            Plan plan = plan_of("permute", 0);
-            plan.value = value;
-            plan.options = ordered("shuffle", seed);
-            build_program(plan);
+            const Plan plan = built({.pattern = "permute",
+                                     .value = value,
+                                     .shape = {.size_bytes = 1 << 16},
+                                     .options = {.seed = seed, .order = "shuffle"}});
             const std::vector<std::uint64_t> elements = elements_of(plan, 0);
             std::vector<std::uint64_t> first(elements.begin(), elements.begin() + 32);
             for (std::uint64_t i = 0; i < elements.size(); ++i)

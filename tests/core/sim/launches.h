@@ -10,8 +10,8 @@
 #include "core/count/predict.h"
 #include "core/formula/formula.h"
 #include "core/machine/rates.h"
+#include "core/pattern/built.h"
 #include "core/sim/estimate.h"
-#include "core/sweep/patterns.h"
 
 namespace coalprof {
 
@@ -19,14 +19,10 @@ inline constexpr std::uint64_t mebibyte = 1 << 20;
 
 inline Plan plan_of(const std::string& pattern, std::uint64_t value, Op op,
                     std::uint64_t size_bytes, std::uint32_t per_thread = 1) {
-    Plan plan;
-    plan.pattern = pattern;
-    plan.value = value;
-    plan.op = op;
-    plan.shape.size_bytes = size_bytes;
-    plan.shape.per_thread = per_thread;
-    build_program(plan);
-    return plan;
+    return built({.pattern = pattern,
+                  .value = value,
+                  .op = op,
+                  .shape = {.size_bytes = size_bytes, .per_thread = per_thread}});
 }
 
 inline Plan formula_plan(const std::string& text, ElementType type, const LaunchShape& shape,

@@ -42,7 +42,7 @@ struct PartRun {
     PartFile part;
 };
 
-// The journal of a run that was killed behind so many points.
+// The file of a run that was killed behind so many points.
 std::string left_by_run(int points) {
     const TemporaryFolder folder;
     PartRun run(folder);
