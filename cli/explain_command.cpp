@@ -94,23 +94,19 @@ void refuse_foreign_options(const CLI::App& command, const Invocation& invocatio
                             std::string_view typed, const PatternInfo* pattern) {
     const Subject& subject = *std::ranges::find_if(
         subjects, [&](const Subject& one) { return one.word == typed || one.word.empty(); });
-    const auto takes = [](const Subject& one, std::string_view name, const LaunchOption* launch,
-                          std::string_view own) {
-        const bool by_launch =
-            one.is_swept && launch &&
-            (launch->group != OptionGroup::pattern || own.find(name) != own.npos);
-        return by_launch || one.options.find(fmt::format(" {} ", name)) != one.options.npos;
-    };
     for (const CLI::Option* option : command.get_options()) {
         if (!option->nonpositional() || !is_among(*option, invocation.argv)) continue;
         const std::string name = option->get_name();
-        const auto found = std::ranges::find_if(
-            launch_options(), [&](const LaunchOption& one) { return one.name() == name; });
-        const LaunchOption* launch = found == launch_options().end() ? nullptr : &*found;
-        const bool is_of_all = !launch && std::ranges::none_of(subjects, [&](const Subject& one) {
-            return takes(one, name, nullptr, {});
-        });
-        if (!is_of_all && !takes(subject, name, launch, pattern ? pattern->options : ""))
+        const auto launch = std::ranges::find(launch_options(), name, &LaunchOption::name);
+        const bool is_of_launch = launch != launch_options().end();
+        const bool is_of_some =
+            is_of_launch || std::ranges::any_of(subjects, [&](const Subject& one) {
+                return has_word(one.options, name);
+            });
+        const bool is_swept =
+            subject.is_swept && is_of_launch &&
+            (launch->group != OptionGroup::pattern || (pattern && pattern->takes(name)));
+        if (is_of_some && !is_swept && !has_word(subject.options, name))
             throw UsageError(fmt::format("{}: explain {} does not take it", name, typed),
                              std::string(subject.hint));
     }
@@ -390,9 +386,9 @@ void add_explain_command(CLI::App& app, Invocation& invocation) {
     sub->add_option("EXPR", command->formula.text,
                     "The formula, as for `coalprof formula`; or a warps file; or a kernel's file");
     sub->add_option("NAME", command->kernel_name, "The kernel, where its file has several");
-    add_value(*sub, "--line", command->line, "Of a kernel: the line of its source", "N");
-    add_value(*sub, "--code", command->kernel.code.text,
-              "Of a kernel: statements in place of its file", "STATEMENTS");
+    add_value(*sub, "--line", command->line, "The line of a kernel's source", "N");
+    add_value(*sub, "--code", command->kernel.code.text, "Statements in place of a kernel's file",
+              "STATEMENTS");
     add_value(
         *sub, "--at", command->at,
         "Value of the pattern's parameter, 3 or stride=3 (default: the worst of those that it "
@@ -409,9 +405,8 @@ void add_explain_command(CLI::App& app, Invocation& invocation) {
     command->formula.add_to(*sub, OptionValues::one);
     CLI::Option* array = sub->get_option("--array");
     array->description(
-        "Of a kernel: the array to draw, where its line has several: B. Of a "
-        "formula: a" +
-        array->get_description().substr(1));
+        "The array of a kernel's line to draw, where it has several: B; or one of a formula" +
+        array->get_description().substr(std::string_view("An array").size()));
     array->type_name("NAME");
     command->kernel.add_to(*sub);
     command->sweep.add_shape_to(*sub, nullptr, OptionValues::one);

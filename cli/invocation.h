@@ -15,14 +15,17 @@
 
 namespace coalprof {
 
+// True for "--op" and "--op=load" of --op.
+inline bool gives_option(std::string_view word, std::string_view option) {
+    return word.starts_with(option) && (word.size() == option.size() || word[option.size()] == '=');
+}
+
 struct Invocation {
     std::vector<std::string> argv;  // as typed, program name included
     // False where the option is not given, or by settings only.
     bool has_typed(std::string_view option) const {
-        return std::ranges::any_of(argv, [&](const std::string& word) {
-            return word.starts_with(option) &&
-                   (word.size() == option.size() || word[option.size()] == '=');
-        });
+        return std::ranges::any_of(
+            argv, [&](const std::string& word) { return gives_option(word, option); });
     }
     std::vector<std::string> program;  // of `run`: the words after --
     std::function<ExitCode()> run;     // set by the chosen command

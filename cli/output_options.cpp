@@ -238,7 +238,7 @@ void OutputOptions::tell_of_standard_error(CLI::App& command) {
 void OutputOptions::add_source_to(CLI::App& command) {
     add_repeated(
         command, "--source", source_folders,
-        "For html: the folder below which the program's source lies (default: this one for "
+        "The folder below which the program's source lies, for html (default: this one for "
         "`run`, that of FILE for `kernel`); may be repeated",
         "FOLDER", "Output");
 }

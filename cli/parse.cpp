@@ -63,10 +63,6 @@ constexpr std::array ways{
         "arrays with names are a formula's: coalprof formula 'x[i]' --array x=f32[1048576]"},
 };
 
-bool names_word(std::string_view words, std::string_view word) {
-    return words.find(fmt::format(" {} ", word)) != words.npos;
-}
-
 // "256 MiB" arrives as two words.
 std::string hint_for_unit(const CLI::App& command, const std::string& typed) {
     constexpr std::array<std::string_view, 9> units{"B",  "KiB", "MiB", "GiB", "TiB",
@@ -100,7 +96,7 @@ std::string hint_for_option(const CLI::App& command, std::string_view option) {
             return fmt::format("write {}", word);
     const std::string name = known_pattern(command.get_name()) ? "PATTERN" : command.get_name();
     for (const Way& known : ways)
-        if (names_word(known.commands, name) && names_word(known.options, option))
+        if (has_word(known.commands, name) && has_word(known.options, option))
             return fmt::format(fmt::runtime(known.way), option);
     return {};
 }

@@ -15,6 +15,7 @@
 #include <sstream>
 #include <utility>
 
+#include "cli/invocation.h"
 #include "cli/parse.h"
 #include "cli/print.h"
 #include "core/machine/machine_file.h"
@@ -36,19 +37,14 @@ constexpr std::string_view never_set = " help version output resume shard ";
 constexpr std::string_view harmless =
     " across all all-lines alloc at best block budget cache carveout color columns csv dlcm dscm "
     "full grid json jsonl l2-fetch machine max-slowdown max-steps max-warps member no-progress op "
-    "order path per-thread pitch plain plot quiet range registers seed shared size sort threads "
+    "order path per-thread pitch plain quiet range registers seed shared size sort threads "
     "tile tolerance totals type var variant verbose warp ";
 
 enum class Trust : std::uint8_t { everything, what_is_harmless };
 
-// True where `name`, which has no blank, is one of these words.
-bool is_in(std::string_view words, std::string_view name) {
-    return words.find(fmt::format(" {} ", name)) != words.npos;
-}
-
 // An option by its long name; nullptr where the command has none that may be set.
 const CLI::Option* settable(const CLI::App& command, std::string_view name) {
-    if (is_in(never_set, name)) return nullptr;
+    if (has_word(never_set, name)) return nullptr;
     for (const CLI::Option* option : command.get_options()) {
         const auto& names = option->get_lnames();
         if (std::find(names.begin(), names.end(), name) != names.end()) return option;
@@ -166,7 +162,7 @@ struct Settings {
         const bool names_file =
             item.name == "machine" &&
             std::ranges::any_of(split_list(joined(item.inputs, ","), path), names_machine_file);
-        if (!names_file && is_in(harmless, item.name)) return;
+        if (!names_file && has_word(harmless, item.name)) return;
         throw UsageError(
             fmt::format("{}: {} is not taken from the file of a folder{}", shown(path),
                         shown(item.name), names_file ? ", where it names a file" : ""),
@@ -226,12 +222,9 @@ std::string users_file() {
 }  // namespace
 
 bool is_among(const CLI::Option& option, const std::vector<std::string>& words) {
-    const auto begins = [&](const std::string& name, const std::string& word) {
-        return word == name || word.starts_with(name + "=");
-    };
     return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
         for (const std::string& name : option.get_lnames())
-            if (begins("--" + name, word)) return true;
+            if (gives_option(word, "--" + name)) return true;
         for (const std::string& name : option.get_snames())
             if (word.starts_with("-" + name) && !word.starts_with("--")) return true;
         return false;

@@ -169,7 +169,7 @@ Keeping RunSinks::keeping() {
 }
 
 // The file with the points that this run continues after; empty: it begins with its first point.
-// Nor does a run go on with a result that another sweep has finished.
+// A run does not go on with a result that another sweep has finished either.
 std::string RunSinks::earlier_points(const ResultHead& head) {
     const bool has_part = part_->take_over();
     if (has_part && !resumes_)

@@ -100,14 +100,13 @@ Sweep SweepOptions::settings(std::uint64_t default_size_bytes) const {
 
 void SweepOptions::require_effects(AccessSet accesses, std::string_view pattern,
                                    const Invocation& invocation) const {
-    const PatternInfo* info = known_pattern(pattern);
-    const std::string_view own = info ? info->options : "";
+    const PatternInfo* own = known_pattern(pattern);
     for (const LaunchOption& option : launch_options()) {
         if (!invocation.has_typed(option.name())) continue;  // settings hold for all commands
         const std::string text = text_of(option.key);
         require_effect(option, text, accesses);
         const LaunchOption* needed = find_launch_option(option.needed_key);
-        if (!needed || own.find(needed->word) == own.npos) continue;
+        if (!needed || !own || !own->takes(needed->word)) continue;
         const std::vector<std::string> words = list_items(text_of(needed->key));
         if (std::ranges::find(words, option.needed_word) == words.end())
             throw UsageError(fmt::format("{} {}: without {} {} it changes nothing", option.name(),

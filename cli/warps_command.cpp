@@ -137,8 +137,10 @@ void add_warps_command(CLI::App& app, Invocation& invocation) {
            "The warps file, or a .npy file of addresses or indices; - reads standard input")
         ->required();
     add_value(*sub, "--type", command->type,
-              "Of a .npy file: its numbers are indices of such elements", "T");
-    add_value(*sub, "--op", command->op, "Of a .npy file: what its warps do (default: load)", "O");
+              "The type of elements whose indices a .npy file has (default: it has addresses)",
+              "T");
+    add_value(*sub, "--op", command->op,
+              "The operation of the warps of a .npy file (default: load)", "O");
     sub->add_flag("--totals", command->totals,
                   "The sum of all lines, and how many requests take 1, 2, 3, ... sectors");
     sub->footer(

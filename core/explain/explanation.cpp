@@ -242,9 +242,7 @@ NamedValues chosen_options(const Plan& plan, const Rules& rules) {
     const LaunchShape shape;
     NamedValues chosen;
     const auto add_own = [&](std::string_view key, const Value& value, bool is_chosen) {
-        const bool is_own =
-            pattern->options.find(fmt::format("--{}", key)) != std::string_view::npos;
-        if (is_own && is_chosen) chosen.emplace_back(key, value);
+        if (is_chosen && pattern->takes(fmt::format("--{}", key))) chosen.emplace_back(key, value);
     };
     add_own("variant", options.variant, options.variant != usual.variant);
     add_own("tile", tile_columns(plan.pattern, options, plan.type).value_or(0),
@@ -314,7 +312,7 @@ Explanation explanation_of(const Plan& plan, const Machine& machine,
         explanation.formula = pattern->formula;
         explanation.sweep.emplace_back("parameter", pattern->parameter);
         explanation.sweep.emplace_back("value", plan.value);
-        if (pattern->options.find("--variant") != std::string_view::npos)
+        if (pattern->takes("--variant"))
             explanation.sweep.emplace_back("variant", plan.options.variant);
         for (const auto& [key, value] : chosen)
             if (key != "variant") explanation.sweep.emplace_back(key, value);

@@ -71,7 +71,7 @@ class BudgetJudge : public ResultSink {
     void point(const Point& point) override;
     void finish(const ResultTail& tail) override;
 
-    // Of the sweep, "1/3"; empty: the result is whole. Call it before report().
+    // The shard of its sweep that the result is, "1/3"; empty: all of it. Call it before report().
     std::string shard() const { return text_of(facts_, "shard"); }
     // A budget without any point that has its number is missing, which is no success.
     GateReport report() &&;

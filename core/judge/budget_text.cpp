@@ -193,11 +193,12 @@ class BudgetParser {
             unit = {};
             at_ = unit_at;
         }
-        const auto units = units_of(info(counter).unit);
+        const Unit kind = info(counter).unit;
+        const auto units = units_of(kind);
         const std::string list = joined(units, &UnitStep::unit);
         // Nobody means 50 seconds, or 3000 bytes a second.
-        const bool needs_unit = kind_of(counter) == "a time" || kind_of(counter) == "a rate";
-        if (unit.empty() && info(counter).unit == Unit::ratio && budget.limit > 1)
+        const bool needs_unit = kind == Unit::second || kind == Unit::byte_per_second;
+        if (unit.empty() && kind == Unit::ratio && budget.limit > 1)
             refuse_percent(begin, number_end, counter, budget.limit);
         if (unit.empty() && needs_unit && budget.limit != 0)
             value_.refuse(unit_at, fmt::format("{} is {}: its limit needs a unit, {}",

@@ -35,7 +35,7 @@ bool is_in_scope(const List& list, const Item& item) {
 // The option sets of a pattern under which it makes different programs.
 std::vector<PatternOptions> options_to_verify(const PatternInfo& pattern) {
     std::vector<PatternOptions> all;
-    if (pattern.options.find("--variant") == std::string_view::npos) return {PatternOptions{}};
+    if (!pattern.takes("--variant")) return {PatternOptions{}};
     const auto add = [&](std::string_view variant, std::optional<std::uint64_t> tile) {
         PatternOptions& options = all.emplace_back();
         options.variant = variant;

@@ -77,7 +77,7 @@ struct LaunchOption {
     // A launch without any of these accesses is the same with each value; none: it always differs.
     AccessSet acts_on = {};
     std::string_view what_it_acts_on = {};
-    // Of a pattern that also has the option of this key, the word of that one with which it acts.
+    // Where the pattern also has the option of `needed_key`, this one acts only with `needed_word`.
     std::string_view needed_key = {}, needed_word = {};
 
     std::string_view name() const { return word.substr(0, word.find(',')); }  // "--type"

@@ -101,10 +101,6 @@ constexpr std::array catalog{
 
 // ---- the numbers that rows name ----
 
-bool takes(const PatternInfo& pattern, std::string_view option) {
-    return pattern.options.find(option) != std::string_view::npos;
-}
-
 void require_within(const PatternInfo& pattern, std::uint64_t value) {
     const ParameterLimits& limits = pattern.limits;
     if (value >= limits.least && value <= limits.most) return;
@@ -179,7 +175,7 @@ class PatternValues {
     PatternValues(const PatternInfo& pattern, const Plan& plan) {
         require_within(pattern, plan.value);
         add(pattern.parameter, plan.value);
-        if (plan.value > most && !takes(pattern, "--order"))
+        if (plan.value > most && !pattern.takes("--order"))
             throw UsageError(
                 fmt::format("{} {}: values are at most {}", pattern.name, plan.value, most));
         add("size", plan.shape.size_bytes);
@@ -189,13 +185,13 @@ class PatternValues {
             elements = elements_in(plan, plan.value, pattern.holds_elements);
             add("elements", elements);
         }
-        if (takes(pattern, "--seed")) add("seed", plan.options.seed);
-        if (takes(pattern, "--member")) add("member", checked_member(plan, elements));
-        if (takes(pattern, "--pitch")) add("pitch", pitch_elements(plan));
+        if (pattern.takes("--seed")) add("seed", plan.options.seed);
+        if (pattern.takes("--member")) add("member", checked_member(plan, elements));
+        if (pattern.takes("--pitch")) add("pitch", pitch_elements(plan));
         if (pattern.name == "shared-pad") add("tile", shared_pad_tile(plan.options));
         if (is_shuffled(pattern, plan)) {
             add_order(shuffled_lanes(plan.options.seed, plan.value));
-        } else if (takes(pattern, "--order")) {
+        } else if (pattern.takes("--order")) {
             add_lane_rule(plan.options.order, plan.value);
         }
     }
@@ -279,7 +275,7 @@ void require_op(const PatternInfo& pattern, const Plan& plan) {
     const Op op = plan.op;
     const Space space = pattern.space;
     const bool is_atomic = op == Op::atomic || op == Op::reduce;
-    if (pattern.compares == "variant" && op != Op::copy)
+    if (pattern.takes("--variant") && op != Op::copy)
         throw UsageError(
             fmt::format("--op {}: a transpose loads row-wise and stores column-wise; "
                         "leave --op out",
@@ -357,8 +353,8 @@ class PatternProgram {
             elements = std::max(elements, static_cast<std::uint64_t>(index.range.high) + 1);
         }
         const std::uint64_t bytes = checked_product(elements, bytes_of(plan_.type), "the array");
-        // Of shared memory as on every GPU; of both: CUDA Programming Guide, "Technical
-        // Specifications per Compute Capability".
+        // Every GPU has as much shared memory for a block. Both sizes are from the CUDA Programming
+        // Guide, "Technical Specifications per Compute Capability".
         std::uint64_t most = largest_array_bytes;
         if (pattern_.space == Space::shared) most = shared_bytes_of_block;
         if (pattern_.space == Space::constant) most = 64 << 10;
@@ -436,9 +432,10 @@ LaunchShape launch_shape(std::string_view pattern, const PatternOptions& options
 }
 
 std::optional<std::uint64_t> padded_row_elements(const Plan& plan) {
-    if (plan.pattern == "transpose") return padded_tile_row(plan.options, plan.type);
-    const bool has_rows = plan.pattern == "row" || plan.pattern == "column";
-    if (!has_rows || plan.options.pitch == "none") return std::nullopt;
+    const PatternInfo* pattern = known_pattern(plan.pattern);
+    if (!pattern) return std::nullopt;
+    if (pattern->takes("--variant")) return padded_tile_row(plan.options, plan.type);
+    if (!pattern->takes("--pitch") || plan.options.pitch == "none") return std::nullopt;
     return pitch_elements(plan);
 }
 
@@ -452,7 +449,7 @@ std::optional<std::uint64_t> tile_columns(std::string_view pattern, const Patter
 void build_program(Plan& plan) {
     const PatternInfo& pattern = find_pattern(plan.pattern);
     plan.shape = launch_shape(plan.pattern, plan.options, plan.type, plan.shape);
-    const bool is_tiled = pattern.compares == "variant" && has_tile(plan.options.variant);
+    const bool is_tiled = pattern.takes("--variant") && has_tile(plan.options.variant);
     if (!is_tiled) {
         plan.program = PatternProgram(pattern, plan).build();
         return;

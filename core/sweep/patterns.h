@@ -59,6 +59,8 @@ struct PatternInfo {
     std::uint64_t default_size_bytes = usual_size_bytes;
 
     std::string default_range(std::uint32_t element_bytes) const;
+    // True if `option` is among its own: "--seed".
+    bool takes(std::string_view option) const { return options.find(option) != options.npos; }
 };
 
 std::span<const PatternInfo> pattern_catalog();

@@ -165,8 +165,7 @@ SweepFacts describe_sweep(const Sweep& sweep) {
     const bool one_tile =
         is_single("variant") && is_single("tile") && is_single("type") && is_single("block");
     if (one_tile) facts.tile = tile_columns(sweep.pattern, launch.options, launch.type);
-    const bool has_variants = pattern.options.find("--variant") != std::string_view::npos;
-    if (is_single("per_thread") && (one_tile || !has_variants))
+    if (is_single("per_thread") && (one_tile || !pattern.takes("--variant")))
         facts.per_thread =
             launch_shape(sweep.pattern, launch.options, launch.type, settled).per_thread;
     if (is_single("block") && settled.block_shape)
@@ -175,7 +174,7 @@ SweepFacts describe_sweep(const Sweep& sweep) {
         std::tie(facts.grid_x, facts.grid_y, facts.grid_z) = numbers_of(*settled.grid);
     for (const LaunchOption& option : launch_options()) {
         const bool is_own = option.group == OptionGroup::pattern && option.key != "tile" &&
-                            pattern.options.find(option.word) != std::string_view::npos;
+                            pattern.takes(option.word);
         if (!is_own || !is_single(option.key)) continue;
         if (option.key == "variant")
             facts.variant = launch.options.variant;

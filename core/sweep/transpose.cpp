@@ -23,7 +23,7 @@ struct Matrix {
     std::uint64_t height = 0;
 };
 
-// Of all elements of the matrix, each a thread's.
+// The program of all elements of the matrix, each a thread's.
 Program program_of(const Plan& plan, const Matrix& matrix, const std::string& text,
                    const std::vector<std::pair<std::string, std::uint64_t>>& numbers) {
     std::vector<std::string> names;

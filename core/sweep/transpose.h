@@ -7,7 +7,7 @@
 
 namespace coalprof {
 
-// Of a variant other than naive. Throws UsageError where the matrix has no whole tiles.
+// The program of a variant other than naive. Throws UsageError where the matrix has no whole tiles.
 Program make_tiled_transpose(const Plan& plan);
 
 // Columns and rows of a tile; none for the naive variant. The default is 64 for elements of up to 4

@@ -9,7 +9,7 @@ namespace coalprof {
 
 inline constexpr std::size_t bytes_to_know_a_file = 4096;
 
-// "a result of coalprof", "CUDA source": by the file's first bytes.
+// "a document of coalprof", "CUDA source": by the file's first bytes.
 std::string_view kind_of_file(std::string_view beginning);
 // "coalprof report run.json": what takes a file of this kind; empty: nothing does.
 std::string way_of_file(std::string_view beginning, const std::string& file);

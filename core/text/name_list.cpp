@@ -144,6 +144,10 @@ void OptionText::refuse(std::size_t caret, std::string_view why,
                      std::string(text), caret, std::string(other_hint));
 }
 
+bool has_word(std::string_view words, std::string_view word) {
+    return words.find(fmt::format(" {} ", word)) != words.npos;
+}
+
 std::string_view trimmed(std::string_view text) {
     constexpr std::string_view blanks = " \t\r\n\v\f";
     const std::size_t begin = text.find_first_not_of(blanks);

@@ -298,7 +298,7 @@ std::string parameters_of(const Point& point, const TableStyle& style) {
     for (const auto& [key, value] : point.parameters) {
         const std::string shown = value_text(value, text_cell_columns, style.ascii);
         const std::string named = cell_text(key, text_cell_columns, style.ascii);
-        if (words.find(fmt::format(" {}={} ", named, shown)) == words.npos)
+        if (!has_word(words, fmt::format("{}={}", named, shown)))
             text += fmt::format(", {} {}", named, shown);
     }
     return text;

@@ -73,5 +73,10 @@ TEST(Suggest, a_word_of_a_megabyte_costs_nothing) {
     EXPECT_EQ(near(std::string(1'000'000, 'o')), "(none)");
 }
 
+TEST(Words, are_found_whole) {
+    EXPECT_TRUE(has_word(" at block ", "at") && has_word(" at block ", "block"));
+    EXPECT_FALSE(has_word(" at block ", "a") || has_word(" at block ", "lock"));
+}
+
 }  // namespace
 }  // namespace coalprof
