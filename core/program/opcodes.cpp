@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "core/text/name_list.h"
+
 namespace coalprof {
 namespace {
 
@@ -123,15 +125,6 @@ constexpr std::pair<std::string_view, std::string_view> words_of_bases[] = {
      "cluster gpu sys ca cg cs lu cv nc wb wt v2 v4 v8 add min max and or xor exch cas inc dec "
      "noftz sync aligned m8n8 m16n16 m8n16 x1 x2 x4 trans b8x16 b6x16_p32 b4x16_p64 async unified"},
 };
-// True if `words`, between blanks, has this one.
-bool has_word(std::string_view words, std::string_view word) {
-    for (std::size_t at = 0; at < words.size();) {
-        const std::size_t end = std::min(words.find(' ', at), words.size());
-        if (words.substr(at, end - at) == word) return true;
-        at = end + 1;
-    }
-    return false;
-}
 
 constexpr std::array<std::pair<std::string_view, SlotKind>, 46> specials{{
     {"%tid.x", SlotKind::tid_x},

@@ -145,7 +145,12 @@ void OptionText::refuse(std::size_t caret, std::string_view why,
 }
 
 bool has_word(std::string_view words, std::string_view word) {
-    return words.find(fmt::format(" {} ", word)) != words.npos;
+    for (std::size_t at = words.find(word); at != words.npos; at = words.find(word, at + 1)) {
+        const std::size_t end = at + word.size();
+        if ((at == 0 || words[at - 1] == ' ') && (end == words.size() || words[end] == ' '))
+            return true;
+    }
+    return false;
 }
 
 std::string_view trimmed(std::string_view text) {

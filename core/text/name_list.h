@@ -81,7 +81,7 @@ struct OptionText {
                              std::string_view other_hint) const;
 };
 
-// True where `word` is one of `words`, of which each stands between blanks: " a bc ".
+// True where `word` is one of `words`, between blanks: "a bc".
 bool has_word(std::string_view words, std::string_view word);
 
 // Without blanks, tabs and line ends on either side.
