@@ -33,6 +33,12 @@ bool is_ptx(std::string_view text) {
 }
 bool is_binary(std::string_view bytes) { return bytes.substr(0, 4096).find('\0') != bytes.npos; }
 
+// What takes the file where another command does, else `own`.
+std::string way_of_binary(std::string_view bytes, const CudaSource& source, const char* own) {
+    const std::string way = way_of_file(bytes.substr(0, bytes_to_know_a_file), source.file);
+    return bytes.starts_with("\177ELF") || way.empty() ? own : way;
+}
+
 std::vector<std::string> texts_in_binary(std::string_view bytes, const CudaSource& source) {
 #ifdef COALPROF_HAS_CUDA
     constexpr std::uint32_t fat_binary_magic = 0xba55ed50;
@@ -50,14 +56,11 @@ std::vector<std::string> texts_in_binary(std::string_view bytes, const CudaSourc
         if (const auto* text = std::get_if<std::string>(&found)) texts.push_back(*text);
     }
     if (!texts.empty()) return texts;
-    if (!has_code) {
-        const std::string way = way_of_file(bytes.substr(0, bytes_to_know_a_file), source.file);
-        const bool is_program = bytes.starts_with("\177ELF");
+    if (!has_code)
         throw UsageError(
             fmt::format("{}: it is no CUDA program: it holds no code for a GPU",
                         shown(source.file)),
-            is_program || way.empty() ? "CUDA source, PTX and what nvcc links are taken" : way);
-    }
+            way_of_binary(bytes, source, "CUDA source, PTX and what nvcc links are taken"));
     throw UsageError(
         fmt::format("{}: it holds no PTX for compute capability {}.{} or older", shown(source.file),
                     source.architecture / 10, source.architecture % 10),
@@ -65,11 +68,10 @@ std::vector<std::string> texts_in_binary(std::string_view bytes, const CudaSourc
                     "-arch=native keeps none",
                     source.architecture));
 #else
-    static_cast<void>(bytes);
     throw UsageError(
         fmt::format("{}: it is no PTX, and this coalprof was built without its reader of programs",
                     shown(source.file)),
-        "nvcc -ptx -lineinfo FILE.cu makes PTX");
+        way_of_binary(bytes, source, "nvcc -ptx -lineinfo FILE.cu makes PTX"));
 #endif
 }
 

@@ -74,8 +74,9 @@ TEST(Suggest, a_word_of_a_megabyte_costs_nothing) {
 }
 
 TEST(Words, are_found_whole) {
-    EXPECT_TRUE(has_word(" at block ", "at") && has_word(" at block ", "block"));
-    EXPECT_FALSE(has_word(" at block ", "a") || has_word(" at block ", "lock"));
+    EXPECT_TRUE(has_word("at flat block", "at") && has_word(" flat at ", "at"));
+    EXPECT_TRUE(has_word("at flat block", "block"));
+    EXPECT_FALSE(has_word("at block", "a") || has_word("at block", "lock"));
 }
 
 }  // namespace
