@@ -140,13 +140,12 @@ std::string value_of(const std::vector<std::string>& values, std::size_t kernel,
                      std::size_t kernels, const char* option) {
     if (values.empty()) return {};
     if (values.size() == 1) return values.front();
+    if (kernels == 1) return joined(values, ",");
     if (values.size() != kernels)
-        throw UsageError(fmt::format("{}: {} values for {} kernel{}", option, values.size(),
-                                     kernels, kernels == 1 ? "" : "s"),
-                         kernels > 1 ? "give one value for all kernels or one for each, in their "
-                                       "order; launches are swept kernel by kernel"
-                                     : fmt::format("several launches of it are a list: {} {}",
-                                                   option, shown(joined(values, ","))));
+        throw UsageError(
+            fmt::format("{}: {} values for {} kernels", option, values.size(), kernels),
+            "give one value for all kernels or one for each, in their order; launches "
+            "are swept kernel by kernel");
     return values[kernel];
 }
 

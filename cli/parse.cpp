@@ -123,16 +123,6 @@ std::string hint_for_argument(const CLI::App& command, const std::string& typed)
     return {};
 }
 
-// "as a list: --machine k80,h200", where the option takes one; else empty.
-std::string hint_for_repeated(const CLI::App& command, const std::string& option) {
-    const CLI::Option* taken = command.get_option_no_throw(option);
-    if (!taken || taken->results().size() < 2) return {};
-    const std::string what = taken->get_type_name();
-    if (what != "R" && !what.ends_with(",...")) return {};
-    return fmt::format("as a list: {} {}", option,
-                       shown(shell_word(joined(taken->results(), ","))));
-}
-
 CLI::App& chosen_command(CLI::App& app) {
     const auto chosen = app.get_subcommands();
     return chosen.empty() ? app : *chosen.front();
@@ -433,20 +423,26 @@ bool parse_command_line(CLI::App& app, const std::vector<std::string>& argv) {
         // A missing argument may be there, but not have been taken.
         if (error.get_name() == "RequiredError" && app.remaining_size(true) > 0)
             refuse_extra(app, typed);
-        const CLI::App& command = chosen_command(app);
-        const std::string sentence = sentence_of(error);
-        const std::string list = hint_for_repeated(command, sentence.substr(0, sentence.find(':')));
-        throw UsageError(printable(sentence), list.empty()
-                                                  ? fmt::format("`{} --help` shows what it takes",
-                                                                name_of_command(app, command))
-                                                  : list);
+        throw UsageError(printable(sentence_of(error)),
+                         fmt::format("`{} --help` shows what it takes",
+                                     name_of_command(app, chosen_command(app))));
     }
     return false;
 }
 
 CLI::Option* add_value(CLI::App& command, const std::string& name, std::string& value,
                        const std::string& help, const std::string& type, const std::string& group) {
-    CLI::Option* option = command.add_option(name, value, help)->type_name(type);
+    // CLI11 joins what is given in parts by line ends; with another delimiter it takes lists to
+    // pieces.
+    const auto take = [&value](const std::string& text) {
+        value = text;
+        std::ranges::replace(value, '\n', ',');
+    };
+    const bool is_list = type == "R" || type == "L" || type.ends_with(",...");
+    CLI::Option* option = is_list
+                              ? command.add_option_function<std::string>(name, take, help)->join()
+                              : command.add_option(name, value, help);
+    option->type_name(type);
     return group.empty() ? option : option->group(group);
 }
 

@@ -59,9 +59,8 @@ void SweepOptions::add_range_to(CLI::App& command, const PatternInfo& pattern) {
 // Each takes a list, and numbers take ranges, which make it an axis of the sweep.
 void SweepOptions::add_to(CLI::App& command, const LaunchOption& option, std::string help,
                           const std::string& group) {
-    CLI::Option* added = command.add_option(std::string(option.word), typed[option.key], help);
-    added->type_name(fmt::format("{},...", option.value));
-    if (!group.empty()) added->group(group);
+    add_value(command, std::string(option.word), typed[option.key], help,
+              fmt::format("{},...", option.value), group);
 }
 
 void SweepOptions::add_shape_to(CLI::App& command, const PatternInfo* pattern,

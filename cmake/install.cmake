@@ -4,7 +4,7 @@
 install(TARGETS coalprof)
 install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs
-        FILES_MATCHING PATTERN "*.md" PATTERN "*.json" PATTERN "*.sh" PATTERN "*.y*ml" PATTERN "*.cu"
+        FILES_MATCHING PATTERN "*.md" PATTERN "*.json" PATTERN "*.sh" PATTERN "*.y*ml" PATTERN "*.cu" PATTERN "*.ipynb"
         PATTERN measurements EXCLUDE)
 # Of the measurements what documents show and link to, not the raw results.
 install(DIRECTORY docs/measurements/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs/measurements

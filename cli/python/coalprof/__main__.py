@@ -1,0 +1,13 @@
+"""The program itself: `python3 -m coalprof`, and the command `coalprof` of a wheel."""
+import os
+import sys
+
+from .program import program
+
+
+def main() -> None:
+    os.execv(program(), ["coalprof", *sys.argv[1:]])
+
+
+if __name__ == "__main__":
+    main()
