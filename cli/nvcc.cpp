@@ -368,8 +368,9 @@ std::string StandIns::original(const std::string& name) const {
     for (const auto& [stand_in, original] : all_)
         if (name.starts_with(stand_in) &&
             (name.size() == stand_in.size() || name[stand_in.size()] == '/')) {
-            std::error_code ignored;
-            return fs::absolute(original + name.substr(stand_in.size()), ignored).string();
+            const std::string own = original + name.substr(stand_in.size());
+            std::error_code error;  // standard input and --code are no files
+            return fs::exists(own, error) ? fs::absolute(own, error).string() : own;
         }
     return name;
 }

@@ -137,7 +137,7 @@ std::optional<PointWarp> find_point_warp(const ResultHead& head, const NamedValu
 std::string format_list() { return joined(all_formats(), &Format::name); }
 
 void refuse_gate_format(std::string_view name) {
-    if (name != "text" && std::ranges::count(all_formats(), name, &Format::name) == 0 &&
+    if (std::ranges::count(all_formats(), name, &Format::name) == 0 &&
         std::ranges::count(gate_formats, name, &GateFormat::name) > 0)
         throw UsageError(
             fmt::format("--format {}: results are not written so, only what became of budgets",

@@ -28,8 +28,8 @@ CLI::Option* add_threads_to(CLI::App& command);
 // a -- before it.
 [[noreturn]] void refuse_missing_dashes(std::vector<std::string> words, const std::string& program);
 
-// An option with a value, which --help calls `type`: R, L and "N,..." are ranges and lists, which may
-// be given in parts (--type f32 --type f64).
+// An option with a value, which --help calls `type`: R, L and "N,..." are ranges and lists, which
+// may be given in parts (--type f32 --type f64).
 CLI::Option* add_value(CLI::App& command, const std::string& name, std::string& value,
                        const std::string& help, const std::string& type,
                        const std::string& group = "");

@@ -71,8 +71,8 @@ class PrintableResult : public ResultSink {
 }  // namespace
 
 // Each in a separate file, NAME_writer.cpp.
-MakeWriter make_table, make_json, make_jsonl, make_csv, make_markdown, make_latex, make_openmetrics,
-    make_svg, make_html;
+MakeWriter make_table, make_text, make_json, make_jsonl, make_csv, make_markdown, make_latex,
+    make_openmetrics, make_svg, make_html;
 
 namespace {
 
@@ -86,6 +86,12 @@ constexpr std::array formats = [] {
 
     return std::array{
         Format{"table", {".txt"}, lines, warns, make_table, "people; the default"},
+        Format{"text",
+               {".log"},
+               lines,
+               warns,
+               make_text,
+               "editors and [problem matchers](ci.md#reports); a line a point, and one a finding"},
         Format{"json", {".json"}, escaped, warns, make_json, "programs; every counter and reason"},
         Format{"jsonl",
                {".jsonl", ".ndjson"},

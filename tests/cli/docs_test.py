@@ -17,15 +17,16 @@ from documented import arguments_of
 from harness import Case
 
 DOCS = os.path.join(harness.SOURCE, "docs")
+SKILL = os.path.join(harness.SOURCE, "skills", "coalprof", "SKILL.md")
 
 
 class Sessions(Case):
     def test_print_what_the_documents_show(self):
         if os.environ.get("COALPROF_UPDATE_DOCS"):
-            for path in sorted(glob.glob(os.path.join(DOCS, "*.md"))):
+            for path in [*sorted(glob.glob(os.path.join(DOCS, "*.md"))), SKILL]:
                 if documented.rewrite(path):
                     print(f"rewrote {path}")
-        for session in documented.sessions_below(DOCS):
+        for session in [*documented.sessions_below(DOCS), *documented.sessions_of(SKILL)]:
             with self.subTest(session.place):
                 self.assertTrue(session.is_ours, f"not a command of coalprof: {session.command}")
                 if session.can_run:
@@ -35,6 +36,7 @@ class Sessions(Case):
         """An empty comparison would pass unseen."""
         shown = {os.path.basename(session.path) for session in documented.sessions_below(DOCS)}
         self.assertLessEqual({"tutorial.md", "patterns.md", "how-it-works.md"}, shown)
+        self.assertEqual(len(documented.sessions_of(SKILL)), 3)
 
     def test_of_the_patterns_page_cover_the_catalog(self):
         commands = [session.command for session in documented.sessions_of(f"{DOCS}/patterns.md")]

@@ -16,7 +16,7 @@ from harness import Case
 
 # What a terminal obeys, hides or reorders: C0, DEL, C1, separators, marks of direction; and two services' commands.
 HOSTILE = "::error::A\n::error::B\r##[error]C\x1b[31mD\x07E\x7fF\x85G\x9b31mH\u2028I\u202eJ\u200bK\tL\ufeff\U000e0041\n# EOF\nM|N"
-FORMATS = {"table": "txt", "json": "json", "jsonl": "jsonl", "csv": "csv", "md": "md", "openmetrics": "prom",
+FORMATS = {"table": "txt", "text": "log", "json": "json", "jsonl": "jsonl", "csv": "csv", "md": "md", "openmetrics": "prom",
            "svg": "svg", "html": "html"}
 FREE = []  # strings of everything() that may be anything
 GATE_FORMATS = ("text", "json", "md", "junit", "github")
