@@ -7,7 +7,6 @@ void describe_command_line(CLI::App& app, Invocation& invocation) {
     app.set_version_flag("--version,-V", "coalprof " COALPROF_VERSION,
                          "Print the version and exit; with -v how it was built");
     app.set_help_flag("--help,-h", "Print this help and exit");
-    app.get_formatter()->column_width(26);
     app.require_subcommand(0, 1);
     app.footer(
         "Examples:\n"
@@ -22,7 +21,6 @@ void describe_command_line(CLI::App& app, Invocation& invocation) {
         "  1  a finding, a regression   5  an output could not be written\n"
         "  2  usage, formula or file    70 a bug in coalprof\n"
         "  3  no GPU or no counters     130, 143  interrupted\n");
-    add_pattern_commands(app, invocation);
     add_formula_command(app, invocation);
     add_warps_command(app, invocation);
     add_kernel_command(app, invocation);
@@ -38,6 +36,7 @@ void describe_command_line(CLI::App& app, Invocation& invocation) {
     add_list_commands(app, invocation);
     add_device_commands(app, invocation);
     add_shell_commands(app, invocation);
+    add_pattern_commands(app, invocation);
     for (CLI::App* command : app.get_subcommands({}))
         for (const char* option : {"--output", "--addresses"})
             if (CLI::Option* file = command->get_option_no_throw(option))

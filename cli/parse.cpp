@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "cli/build_text.h"
+#include "cli/help.h"
 #include "cli/print.h"
 #include "cli/settings.h"
 #include "core/runtime/parallel.h"
@@ -332,42 +333,6 @@ std::optional<VersionWish> wish_for_version(const std::vector<std::string>& word
     return in_full ? VersionWish::in_full : VersionWish::plain;
 }
 
-constexpr std::size_t help_columns = 80;
-
-// Where the second column of a line of help begins: after the last run of blanks within its first
-// 26 columns; 0 for running text.
-std::size_t second_column(std::string_view line) {
-    if (!line.starts_with("  ")) return 0;
-    const std::size_t name = line.find_first_not_of(' ');
-    const std::size_t blanks = line.find("  ", name);
-    const std::size_t second =
-        blanks == std::string_view::npos ? blanks : line.find_first_not_of(' ', blanks);
-    return second == std::string_view::npos ? name : second;
-}
-
-// CLI11 does not break long lines.
-std::string folded_help(std::string_view help) {
-    std::string text;
-    while (!help.empty()) {
-        const std::size_t end = std::min(help.find('\n'), help.size());
-        const std::string_view line = help.substr(0, end);
-        help.remove_prefix(std::min(end + 1, help.size()));
-        if (line.size() <= help_columns) {
-            text.append(line) += '\n';
-            continue;
-        }
-        const std::size_t indent = second_column(line);
-        // An example that continues a command is indented further, or it reads as two.
-        const bool is_example = indent > 0 && line.find_first_not_of(' ') == indent;
-        std::string folded = folded_text(
-            line.substr(indent),
-            {.columns = help_columns, .indent = indent, .hanging = is_example ? 4U : 0U});
-        folded.replace(0, indent, line.substr(0, indent));
-        text += folded;
-    }
-    return text;
-}
-
 }  // namespace
 
 const CLI::App* find_command(const CLI::App& app, std::string_view name) {
@@ -381,13 +346,6 @@ const CLI::App& command_or_app(const CLI::App& app, const std::string& name) {
     const CLI::App* command = find_command(app, name);
     if (!command) refuse_command(app, name);
     return *command;
-}
-
-std::string help_of(const CLI::App& command) {
-    const CLI::App* parent = command.get_parent();
-    const std::string name = (parent ? parent->get_name() + ' ' : "") + command.get_name();
-    return folded_help(
-        command.get_formatter()->make_help(&command, name, CLI::AppFormatMode::Normal));
 }
 
 bool parse_command_line(CLI::App& app, const std::vector<std::string>& argv) {
@@ -414,7 +372,7 @@ bool parse_command_line(CLI::App& app, const std::vector<std::string>& argv) {
         note_meanings_of_block(chosen_command(app));
         return true;
     } catch (const CLI::CallForHelp&) {
-        print_out(help_of(chosen_command(app)));
+        print_out(help_of(chosen_command(app), std::ranges::count(words, "--all") > 0));
     } catch (const CLI::CallForVersion&) {
         print_out(app.version() + "\n");
     } catch (const CLI::ExtrasError&) {

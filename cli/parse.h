@@ -18,9 +18,6 @@ const CLI::App* find_command(const CLI::App& app, std::string_view name);
 // The same; coalprof itself for an empty name. Throws UsageError for a word that names none.
 const CLI::App& command_or_app(const CLI::App& app, const std::string& name);
 
-// The text of --help of coalprof itself or of one command, no line longer than 80 columns.
-std::string help_of(const CLI::App& command);
-
 // --threads, of every command that predicts: sets thread_count() when it is parsed.
 CLI::Option* add_threads_to(CLI::App& command);
 

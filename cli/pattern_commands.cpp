@@ -6,6 +6,7 @@
 
 #include "cli/sweep_job.h"
 #include "core/sweep/sweep.h"
+#include "core/text/name_list.h"
 
 namespace coalprof {
 namespace {

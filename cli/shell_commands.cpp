@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 
+#include "cli/help.h"
 #include "cli/invocation.h"
 #include "cli/parse.h"
 #include "cli/print.h"
@@ -363,7 +364,7 @@ ExitCode print_man(const CLI::App& app, const std::string& name) {
 }
 
 ExitCode print_help(const CLI::App& app, const std::string& name) {
-    print_out(help_of(command_or_app(app, name)));
+    print_out(help_of(command_or_app(app, name), false));
     return ExitCode::done;
 }
 

@@ -2,7 +2,8 @@
 # three shells, and the documents. Pages and completion are what the program itself prints; one for another
 # processor is run by CMAKE_CROSSCOMPILING_EMULATOR. cmake/package.cmake makes packages of the same.
 install(TARGETS coalprof)
-install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES README.md CHANGELOG.md CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY skills DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs
         FILES_MATCHING PATTERN "*.md" PATTERN "*.json" PATTERN "*.sh" PATTERN "*.y*ml" PATTERN "*.cu" PATTERN "*.ipynb"
         PATTERN measurements EXCLUDE)

@@ -33,6 +33,20 @@ class Readme(Case):
                 self.assertIn(f"\n{command}\n", self.text)
                 self.assertTrue(os.access(os.path.join(harness.SOURCE, command.split()[0]), os.X_OK))
 
+    def test_takes_its_figures_of_accuracy_from_their_page(self):
+        section = re.search(r"\n## How far to trust it\n(.*?)\n## ", self.text, re.DOTALL).group(1)
+        with open(os.path.join(harness.SOURCE, "docs", "accuracy.md"), encoding="utf-8") as page:
+            known = set(re.findall(r"\d[\d,.]*\d|\d", page.read()))
+        figures = set(re.findall(r"\d[\d,.]*\d(?= %| counters)|\d(?= %)", section))
+        self.assertEqual(figures, {"46,561", "9", "25", "11.4", "26.5"})
+        self.assertLessEqual(figures, known)
+
+    def test_names_the_version_that_is_built(self):
+        version = harness.run("--version").out_text.split()[1]
+        with open(os.path.join(harness.SOURCE, "CITATION.cff"), encoding="utf-8") as file:
+            self.assertIn(f"\nversion: {version}\n", file.read())
+        self.assertEqual(set(re.findall(r"coalprof[-_](\d+\.\d+\.\d+)", self.text)), {version})
+
     def test_links_lead_to_files_that_exist(self):
         links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", self.text)
         self.assertTrue(links)

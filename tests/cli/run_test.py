@@ -141,7 +141,7 @@ class RunProgram(Case):
                 self.assertTrue(ran.out.startswith(b"theirs\n"))
                 result = json.loads(ran.out[len("theirs\n"):] if is_ours else ran.err)
                 self.assertEqual(result["sweep"]["pattern"], "run")
-        self.assertRegex(self.run_ok("run", "--help").out_text,
+        self.assertRegex(self.run_ok("run", "--help", "--all").out_text,
                          r"--format FORMAT +Format of the table, which goes to standard error")
 
     def test_leads_to_the_command_that_has_the_option(self):

@@ -27,8 +27,8 @@ class Help(Case):
 
     def test_of_each_command_shows_examples_of_it(self):
         commands = re.findall(r"(?m)^  (\w[\w-]*)  ",
-                              self.run_ok("--help").out_text.split("\nExamples:")[0])
-        self.assertIn("formula", commands)
+                              self.run_ok("--help", "--all").out_text.split("\nExamples:")[0])
+        self.assertLessEqual({"formula", "offset"}, set(commands))
         for command in commands:
             with self.subTest(command):
                 examples = self.run_ok(command, "--help").out_text.split("\nExamples:\n")
@@ -60,8 +60,32 @@ class Help(Case):
                      "machines", "devices", "doctor"]
         for arguments in [[], *([command] for command in commands)]:
             with self.subTest(arguments):
-                for line in self.run_ok(*arguments, "--help").out_text.splitlines():
+                for line in self.run_ok(*arguments, "--help", "--all").out_text.splitlines():
                     self.assertLessEqual(len(line), 80, line)
+
+    def test_has_commands_first_and_patterns_in_three_lines(self):
+        text = self.run_ok("--help").out_text
+        self.assertLess(text.index("\nCommands:"), text.index("\nPatterns:"))
+        names, = re.findall(r"\nPatterns:\n((?:  .*\n)+)", text)
+        self.assertEqual(names.count("\n"), 3)
+        self.assertEqual(names.split(";")[0].split(),
+                         [pattern["name"] for pattern in self.run_ok("patterns", "--json").json["patterns"]])
+
+    def test_shows_what_matters_and_in_full_everything(self):
+        """Of a pattern 12 options and --help; what the manual page has is in the full one."""
+        def options(*arguments):
+            return set(re.findall(r"(?m)^  (?:-\w,)?(--[a-z0-9-]+)", self.run_ok(*arguments).out_text))
+
+        for command in ("offset", "transpose", "formula", "kernel", "run", "check"):
+            with self.subTest(command):
+                short, full = options(command, "--help"), options(command, "--help", "--all")
+                man = set(re.findall(r"(?m)^\\fB(?:.*, )?(--[a-z0-9-]+)", self.run_ok("man", command).out_text.replace("\\-", "-")))
+                self.assertLessEqual(short, full)
+                self.assertLessEqual(full, man)
+                hidden = re.findall(r"(?m)^(\d+) more options: --help --all$", self.run_ok(command, "--help").out_text)
+                self.assertEqual([str(len(full - short))] if full != short else [], hidden)
+        self.assertEqual(len(options("offset", "--help") - {"--help"}), 12)
+        self.assertEqual(options("check", "--help"), options("check", "--help", "--all"))
 
 
 class MistypedWords(Case):
