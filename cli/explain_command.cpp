@@ -49,6 +49,7 @@ struct ExplainCommand {
     std::string warp;
     std::string machine;
     bool all_lines = false;
+    bool is_brief = false;
     SweepOptions sweep;
     OutputOptions output;
 };
@@ -313,15 +314,17 @@ ExitCode run_explain(const CLI::App& app, const ExplainCommand& command,
     const std::vector<OutputTarget> targets = command.output.targets();
     for (const OutputTarget& target : targets) refuse_format(*target.format);
     TextOutputs outputs(targets, command.output);
-    if (!command.kernel_name.empty() && command.pattern != kernel_word)
+    const bool of_kernel = command.pattern == kernel_word;
+    const bool is_pair = command.pattern == formula_word && !command.kernel_name.empty();
+    if (!command.kernel_name.empty() && !of_kernel && !is_pair)
         throw UsageError(
             fmt::format("explain {}: one warp is drawn, and there is a second argument, '{}'",
                         shown(command.pattern), shown(command.kernel_name)),
-            command.pattern == formula_word
-                ? "draw one after the other; side by side they are counted by "
-                  "`coalprof formula 'A' 'B'`"
-                : "leave it out");
-    const bool of_kernel = command.pattern == kernel_word;
+            "leave it out");
+    for (const OutputTarget& target : targets)
+        if (is_pair && target.format->name == "json")
+            throw UsageError("explain formula: a document holds one drawing, and two are asked for",
+                             "draw both as svg, html or text, or explain one after the other");
     StatusLine counting(
         wants_progress(command.output),
         [of_kernel](double seconds) {
@@ -339,6 +342,12 @@ ExitCode run_explain(const CLI::App& app, const ExplainCommand& command,
                 : command.pattern == warps_word
                     ? explain_line_of_file(app, invocation, command, machine)
                     : explain_pattern(app, invocation, command, machine, warp);
+    std::optional<DrawnWarps> second;
+    if (is_pair) {
+        ExplainCommand other = command;
+        other.formula.text = command.kernel_name;
+        second = explain_formula(app, invocation, other, machine, warp);
+    }
     counting.stop();
     ResultHead head = head_of(invocation.argv);  // once: every output has the same time
     head.machine = describe_machines({machine});
@@ -347,28 +356,44 @@ ExitCode run_explain(const CLI::App& app, const ExplainCommand& command,
         return json_document(head, drawn.first, drawn.worst ? &*drawn.worst : nullptr,
                              drawn.status);
     };
-    const auto lines = [&](const TableStyle& look) {
+    const auto drawing = [&](const DrawnWarps& one, const TableStyle& look) {
         const ExplainStyle style{.width = look.width,
                                  .color = look.color,
                                  .ascii = look.ascii,
-                                 .all_lines = command.all_lines};
-        std::vector<StyledLine> all = lines_of(drawn.first, style);
-        if (!drawn.worst) return all;
+                                 .all_lines = command.all_lines,
+                                 .is_brief = command.is_brief};
+        std::vector<StyledLine> all = lines_of(one.first, style);
+        if (!one.worst) return all;
         StyledLine heading;
         heading.add("The warp that costs most:");
         all.insert(all.end(), {StyledLine(), heading, StyledLine()});
-        std::ranges::copy(lines_of(*drawn.worst, style), std::back_inserter(all));
+        std::ranges::copy(lines_of(*one.worst, style), std::back_inserter(all));
         return all;
     };
+    // Two drawings are beside each other in pictures, and where the terminal is wide enough.
+    const auto lines = [&](TableStyle look, bool is_picture) {
+        if (!second) return drawing(drawn, look);
+        constexpr std::size_t wide = 2 * 60 + 4;
+        const bool fits = is_picture || look.width >= wide;
+        if (fits && !is_picture) look.width = look.width / 2 - 2;
+        std::vector<StyledLine> all = drawing(drawn, look);
+        const std::vector<StyledLine> other = drawing(*second, look);
+        if (fits) return beside(std::move(all), other);
+        all.emplace_back();
+        std::ranges::copy(other, std::back_inserter(all));
+        return all;
+    };
+    const std::string title =
+        second ? fmt::format("{} and {}", drawn.first.formula, second->first.formula)
+               : drawn.first.name;
     outputs.write([&](const OutputTarget& target) {
         if (target.format->name == "json") return document();
         const TableStyle look = is_standard_output(target.path)
                                     ? target.style
                                     : TableStyle{.width = 80, .ascii = target.style.ascii};
-        if (target.format->name == "svg") return svg_of(lines({.width = 80}), drawn.first.name);
-        if (target.format->name == "html")
-            return html_page_of(lines({.width = 80}), drawn.first.name);
-        return without_commands(text_of(lines(look), look.color));
+        if (target.format->name == "svg") return svg_of(lines({.width = 80}, true), title);
+        if (target.format->name == "html") return html_page_of(lines({.width = 80}, true), title);
+        return without_commands(text_of(lines(look, false), look.color));
     });
     return exit_code_of(drawn.status);
 }
@@ -385,7 +410,8 @@ void add_explain_command(CLI::App& app, Invocation& invocation) {
         ->required();
     sub->add_option("EXPR", command->formula.text,
                     "The formula, as for `coalprof formula`; or a warps file; or a kernel's file");
-    sub->add_option("NAME", command->kernel_name, "The kernel, where its file has several");
+    sub->add_option("NAME", command->kernel_name,
+                    "The kernel, where its file has several; or a second formula, drawn beside it");
     add_value(*sub, "--line", command->line, "The line of a kernel's source", "N");
     add_value(*sub, "--code", command->kernel.code.text, "Statements in place of a kernel's file",
               "STATEMENTS");
@@ -402,6 +428,7 @@ void add_explain_command(CLI::App& app, Invocation& invocation) {
     add_value(*sub, "--machine,-m", command->machine,
               "The GPU that the model predicts (default h200)", "M");
     sub->add_flag("--all-lines", command->all_lines, "Draw every line, however many there are");
+    sub->add_flag("--brief", command->is_brief, "Only the drawing and its counts, no sentences");
     command->formula.add_to(*sub, OptionValues::one);
     CLI::Option* array = sub->get_option("--array");
     array->description(
@@ -426,6 +453,7 @@ void add_explain_command(CLI::App& app, Invocation& invocation) {
         "  coalprof explain offset --at 11\n"
         "  coalprof explain row --at 1000 -o warp.svg\n"
         "  coalprof explain formula 'i*k' --var k=3 --warp 5\n"
+        "  coalprof explain formula 'a[i*3]' 'a[i]' --brief -o both.svg\n"
         "  coalprof explain warps FILE --at NAME\n"
         "  coalprof explain kernel FILE --line 42 --array B --grid 4096 --block 256\n");
 }

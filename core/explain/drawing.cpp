@@ -50,6 +50,7 @@ class Drawing {
         if (!explanation_.warnings.empty()) lines_.emplace_back();
         for (const Warning& warning : explanation_.warnings)
             put_indented(describe(warning), Ink::plain);
+        while (lines_.back().columns() == 0) lines_.pop_back();
         return std::move(lines_);
     }
 
@@ -68,6 +69,7 @@ class Drawing {
     }
     // A label and a text wrapped beside it.
     void put_labelled(std::string_view label, std::string_view text) {
+        if (style_.is_brief) return;
         for (const std::string& part : folded(text, width_ - 8)) {
             StyledLine line;
             line.add(label, Ink::heading);

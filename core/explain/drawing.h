@@ -16,6 +16,7 @@ struct ExplainStyle {
     bool color = false;
     bool ascii = false;      // no character above 127
     bool all_lines = false;  // every touched line, where otherwise many are folded into one
+    bool is_brief = false;   // no sentences below the counts
 };
 
 std::vector<StyledLine> lines_of(const Explanation& explanation, const ExplainStyle& style);

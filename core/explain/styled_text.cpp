@@ -131,6 +131,18 @@ std::string StyledLine::finish(bool color) const {
     return line;
 }
 
+std::vector<StyledLine> beside(std::vector<StyledLine> left, const std::vector<StyledLine>& right) {
+    constexpr std::size_t gap = 4;
+    std::size_t column = 0;
+    for (const StyledLine& line : left) column = std::max(column, line.columns() + gap);
+    left.resize(std::max(left.size(), right.size()));
+    for (std::size_t i = 0; i < right.size(); ++i) {
+        if (right[i].columns() > 0) left[i].advance_to(column);
+        for (const StyledLine::Piece& piece : right[i].pieces()) left[i].add(piece.text, piece.ink);
+    }
+    return left;
+}
+
 std::string text_of(const std::vector<StyledLine>& lines, bool color) {
     std::string text;
     for (const StyledLine& line : lines) text += line.finish(color) + '\n';

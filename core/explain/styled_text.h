@@ -43,6 +43,9 @@ class StyledLine {
     std::size_t columns_ = 0;
 };
 
+// Both side by side.
+std::vector<StyledLine> beside(std::vector<StyledLine> left, const std::vector<StyledLine>& right);
+
 // Each ended by a newline.
 std::string text_of(const std::vector<StyledLine>& lines, bool color);
 // The lines as a picture for slides: blocks are drawn, not taken from a font. Light or dark as its

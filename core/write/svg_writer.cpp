@@ -96,7 +96,7 @@ class SvgWriter : public ResultSink {
             const std::string interval = band(curve, x_of, y_of);
             has_bands_ |= !interval.empty();
             text += interval;
-            text += line(curve, x_of, y_of);
+            text += line(curve, dashes_of(curve, curves), x_of, y_of);
         }
         return text + "</g>\n";
     }
@@ -124,8 +124,10 @@ class SvgWriter : public ResultSink {
             if (bars[i].empty()) continue;
             if (++shown_names > most_bar_names && ++left_out > 0) continue;
             text += tick(bars_left - 6, y + 11, "end", shown(labels.at(names[i])));
+            // One bar alone shows nothing but its number.
             for (const auto& [curve, place] : bars[i])
-                text += bar(*curve, *place, most > 0 ? place->y / most : 0, style, y);
+                text += bar(*curve, *place, most > 0 && numbers.size() > 1 ? place->y / most : 0,
+                            style, y);
             y += 5;
         }
         if (left_out > 0)
@@ -138,11 +140,13 @@ class SvgWriter : public ResultSink {
                            const NumberStyle& style, double& y) {
         const double wide = std::max(0.0, share) * (svg_width - bars_left - bar_number_width);
         const bool is_estimate = !curve.is_measured && place.has_band;
-        std::string text = fmt::format(
-            "<rect class=\"bar {} s{} f{}\" x=\"{:.0f}\" y=\"{:.1f}\" width=\"{:.1f}\" "
-            "height=\"{:.0f}\"/>\n",
-            curve.is_measured ? "measured" : "predicted", curve.color, curve.color, bars_left,
-            y + 2, wide, bar_height - 3);
+        std::string text;
+        if (wide > 0)
+            text = fmt::format(
+                "<rect class=\"bar {} s{} f{}\" x=\"{:.0f}\" y=\"{:.1f}\" width=\"{:.1f}\" "
+                "height=\"{:.0f}\"/>\n",
+                curve.is_measured ? "measured" : "predicted", curve.color, curve.color, bars_left,
+                y + 2, wide, bar_height - 3);
         text += tick(bars_left + wide + 6, y + 11, "start",
                      is_estimate ? '~' + number_text(place.y, estimate_style(style))
                                  : number_text(place.y, style));
@@ -224,8 +228,23 @@ class SvgWriter : public ResultSink {
         return fmt::format("<path class=\"band f{}\" d=\"{}Z\"/>\n", curve.color % most_curves,
                            path);
     }
+    // Of curves that lie on each other each has its own dashes, in the gaps of the others.
+    static std::string dashes_of(const Curve& curve, const std::vector<Curve>& curves) {
+        constexpr std::size_t dash = 8;
+        const auto is_alike = [&](const Curve& other) {
+            return other.is_measured == curve.is_measured &&
+                   std::ranges::equal(other.places, curve.places, [](const auto& a, const auto& b) {
+                       return a.x == b.x && a.y == b.y;
+                   });
+        };
+        const auto alike = static_cast<std::size_t>(std::ranges::count_if(curves, is_alike));
+        if (alike == 1) return {};
+        const auto before = std::count_if(curves.data(), &curve, is_alike);
+        return fmt::format(" style=\"stroke-dasharray:{} {};stroke-dashoffset:-{}\"", dash,
+                           dash * (alike - 1), dash * static_cast<std::size_t>(before));
+    }
     template <typename XOf, typename YOf>
-    static std::string line(const Curve& curve, XOf x_of, YOf y_of) {
+    static std::string line(const Curve& curve, const std::string& dashes, XOf x_of, YOf y_of) {
         std::string path;
         std::string marks;
         const bool has_marks = curve.places.size() <= most_marks;
@@ -238,10 +257,9 @@ class SvgWriter : public ResultSink {
                     fmt::format("<circle class=\"f{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"2.6\"/>",
                                 curve.color, x, y);
         }
-        // Dashes of curves that coincide are shown side by side.
-        return fmt::format("<path class=\"{} s{}\" stroke-dashoffset=\"{:g}\" d=\"{}\"/>{}\n",
-                           curve.is_measured ? "measured" : "predicted", curve.color,
-                           4.5 * static_cast<double>(curve.color), path, marks);
+        return fmt::format("<path class=\"{} s{}\"{} d=\"{}\"/>{}\n",
+                           curve.is_measured ? "measured" : "predicted", curve.color, dashes, path,
+                           marks);
     }
 
     static std::string tick_text(double tick) {

@@ -89,7 +89,7 @@ class Lines(Case):
     def test_of_text_are_found_by_the_problem_matcher(self):
         with open(f"{harness.SOURCE}/docs/examples/problem-matcher.json", encoding="utf-8") as file:
             pattern = json.load(file)["problemMatcher"][0]["pattern"][0]
-        lines = self.run_ok(*KERNEL, "--format", "text", "-q").out_text.splitlines()
+        lines = self.run_ok(*KERNEL, "--format", "text", "-q", cwd=harness.SOURCE).out_text.splitlines()
         # The whole kernel first, then its two accesses, then the one fault: 32 lanes in rows of 4,096 floats.
         self.assertTrue(lines[0].startswith("transpose_naive: load_sectors_per_request 4, "))
         self.assertEqual([line.split(": ")[:3] for line in lines[1:3]],

@@ -193,6 +193,20 @@ class Svg(Report):
             self.assertTrue(any("naive" in text for text in texts), texts)
             self.assertEqual(sum(node.get("class", "").startswith("bar ") for node in first), values)
 
+    def test_draws_no_bar_alone(self):
+        svg = self.run_ok("formula", "a[i]", "--format", "svg").out_text
+        self.assertNotIn('class="bar ', svg)
+        self.assertIn(">4</text>", svg)  # its sectors a request
+
+    def test_shows_each_of_curves_that_lie_on_each_other(self):
+        """Loads of f32 and s32 cost the same, those of f64 do not: of two curves each has every other dash."""
+        svg = self.run_ok("offset", "--type", "f32,f64,s32", "--op", "load", "--columns", "load_sectors_per_request",
+                          "--format", "svg").out_text
+        dashes = dict(re.findall(r'<path class="predicted (s[0-2])"(?: style="([^"]*)")? d="M[^h"]*"', svg))
+        self.assertEqual(dashes["s1"], "")
+        self.assertEqual({dashes["s0"], dashes["s2"]},
+                         {"stroke-dasharray:8 8;stroke-dashoffset:-0", "stroke-dasharray:8 8;stroke-dashoffset:-8"})
+
     def test_has_no_name_for_what_follows_from_a_variant(self):
         text = self.run_ok("transpose", "--range", "256..1024*2", "--format", "svg").out_text
         self.assertIn("variant=naive<", text)
@@ -251,6 +265,29 @@ class Svg(Report):
         self.assertIn("predicted</title>", exact)
         self.assertNotIn("intervals", exact)
         self.assertIn("intervals", self.run_ok(*sweep, "--columns", "duration_seconds").out_text)
+
+
+class Drawings(Case):
+    def test_of_two_formulas_are_beside_each_other_where_there_is_room(self):
+        both = ("explain", "formula", "a[i*3]", "b[i]")
+        alone = [self.run_ok(*both[:2], text, "--brief").out_text for text in both[2:]]
+        self.assertEqual(self.run_ok(*both, "--brief").out_text, "\n".join(alone))
+        for line in self.run_ok(*both, "--brief", env=harness.environment(COLUMNS="130")).out_text.splitlines()[:2]:
+            self.assertRegex(line, r"^(formula: a\[i\*3\]|op load, .*) +(formula: b\[i\]|op load, .*)$")
+        with tempfile.TemporaryDirectory() as folder:
+            self.run_ok(*both, "-o", "both.svg", cwd=folder)
+            with open(f"{folder}/both.svg", encoding="utf-8") as file:
+                root = xml.fromstring(file.read())
+        starts = {node.text: float(node.get("x")) for node in root.iter() if node.get("class") == "heading"}
+        self.assertLess(starts["formula: a[i*3]"] + 400, starts["formula: b[i]"])
+        self.refuse(*both, "--json")
+        self.refuse("explain", "formula", "a[i]", "a[")
+
+    def test_that_are_brief_have_no_sentences(self):
+        whole, brief = (self.run_ok("explain", "offset", "--at", "11", *more).out_text for more in ((), ("--brief",)))
+        self.assertTrue(whole.startswith(brief.removesuffix("\n")), brief)
+        self.assertIn("\nwhy ", whole)
+        self.assertNotIn("\nwhy ", brief)
 
 
 class Html(Report):

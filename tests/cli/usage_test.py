@@ -306,7 +306,6 @@ class Words(Case):
                              (("offset", "-g", "4"), "--grid"), (("offset", "-b", "4"), "--block"),
                              (("offset", "--format", "pdf"), ".html"), (("offset", "-o", "x.pdf"), ".html"),
                              (("formula", "x.T[i]", "--array", "x=f32[8,8]"), "x[j][i]"),
-                             (("explain", "formula", "i*3", "i"), "coalprof formula"),
                              (("explain", "stride", "i", "k"), "leave it out")):
             with self.subTest(command):
                 self.assertIn(fix, self.refuse(*command).err_text)
