@@ -495,7 +495,7 @@ void SortedSink::begin(const ResultHead& head) {
 }
 
 void SortedSink::point(const Point& point) {
-    if (points_.size() == 0 && !counter_ && !find_value(point.parameters, key_)) {
+    if (points_.empty() && !counter_ && !find_value(point.parameters, key_)) {
         std::vector<std::string_view> keys;
         for (const auto& [key, value] : point.parameters) keys.push_back(key);
         for (const CounterInfo& counter : all_counters()) keys.push_back(counter.key);
@@ -504,7 +504,7 @@ void SortedSink::point(const Point& point) {
             "a key is a parameter of the points or a counter: " + hint_for_counter(key_));
     }
     places_.push_back(place_of(point));
-    points_.add(point);
+    points_.push_back(point);
 }
 
 SortedSink::Place SortedSink::place_of(const Point& point) const {
@@ -534,7 +534,7 @@ void SortedSink::finish(const ResultTail& tail) {
         if (a.text != b.text) return (a.text < b.text) != is_descending_;
         return a.at < b.at;
     });
-    for (const Place& place : places_) next_.point(points_.at(place.at));
+    for (const Place& place : places_) next_.point(points_[place.at]);
     next_.finish(tail);
 }
 

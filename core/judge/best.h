@@ -3,13 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "core/judge/best_reason.h"
-#include "core/judge/held_points.h"
 #include "core/result/differ.h"
 
 namespace coalprof {
@@ -104,7 +104,7 @@ class SortedSink : public ResultSink {
     };
     Place place_of(const Point& point) const;
     std::vector<Place> places_;
-    HeldPoints points_;
+    std::deque<Point> points_;
 };
 
 }  // namespace coalprof

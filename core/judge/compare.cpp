@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <condition_variable>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <numeric>
@@ -14,7 +15,7 @@
 
 #include "core/count/transactions.h"
 #include "core/judge/gate.h"
-#include "core/judge/held_points.h"
+#include "core/judge/moved_lines.h"
 #include "core/machine/machine.h"
 #include "core/result/differ.h"
 #include "core/result/head.h"
@@ -107,7 +108,7 @@ class Comparison::Impl {
         const std::lock_guard lock(mutex_);
         if (auto line = line_of(point)) older_lines_.push_back(*std::move(line));
         older_keys_.push_back(key_of_point(point));
-        older_.add(point);
+        older_.push_back(point);
         if (older_.size() % told_together == 0) grown_.notify_all();
     }
     void end_older() noexcept {
@@ -118,7 +119,7 @@ class Comparison::Impl {
     void add_newer(const Point& point) {
         if (auto line = line_of(point)) {
             newer_lines_.push_back(*std::move(line));
-            newer_points_.add(point);
+            newer_points_.push_back(point);
             return;
         }
         compare(point, key_of_point(point));
@@ -140,7 +141,7 @@ class Comparison::Impl {
         for (std::size_t i = 0; i < newer_points_.size(); ++i) {
             const auto known = before.find(newer_lines_[i].point);
             const bool is_known = known != before.end();
-            compare(newer_points_.at(i), is_known ? known->second.point : newer_lines_[i].point);
+            compare(newer_points_[i], is_known ? known->second.point : newer_lines_[i].point);
             if (!is_known || known->second.place() == newer_lines_[i].place()) continue;
             moved.insert(fmt::format("{} (was {})", shown(newer_lines_[i].place()),
                                      shown(known->second.place())));
@@ -168,7 +169,7 @@ class Comparison::Impl {
         std::vector<std::string> named;
         is_taken_.resize(older_.size());
         for (std::size_t i = 0; i < older_.size(); ++i)
-            if (!is_taken_[i]) remember(named, missing, older_.name(i));
+            if (!is_taken_[i]) remember(named, missing, older_[i].name);
         if (missing > 0) report_.losses.push_back(only_in("old", named, missing));
         if (only_newer_count_ > 0)
             report_.notes.push_back(only_in("new", only_newer_, only_newer_count_));
@@ -305,7 +306,7 @@ class Comparison::Impl {
     bool unpack_older(const std::string& key) {
         std::unique_lock lock(mutex_);
         const auto index = take_older(key, lock);
-        if (index) old_ = older_.at(*index);
+        if (index) old_ = std::move(older_[*index]);
         return index.has_value();
     }
     // Usually the one at the same place; otherwise all must be known.
@@ -491,14 +492,14 @@ class Comparison::Impl {
     ResultHead older_head_;
     bool has_older_head_ = false;
     bool has_older_ended_ = false;
-    HeldPoints older_;
+    std::deque<Point> older_;
     std::vector<std::string> older_keys_;  // by which points are matched
     std::vector<bool> is_taken_;
     std::vector<std::uint32_t> by_key_;  // indices, sorted; empty until points are out of order
     std::size_t next_ = 0;
     std::vector<LineOfPoint> older_lines_;
     std::vector<LineOfPoint> newer_lines_;
-    HeldPoints newer_points_;  // of those lines
+    std::deque<Point> newer_points_;  // of those lines
     bool is_changed_formula_ = false;
     bool matches_values_ = false;
     bool are_machines_apart_ = false;

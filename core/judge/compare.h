@@ -1,6 +1,6 @@
 // Compares two results, point by point and counter by counter. Exact counters compare exactly,
 // times by the quartiles of their repetitions, estimates and counters that differ from run to run
-// by a share. The older result is kept packed; points of the newer one are compared as they come.
+// by a share. The older result is kept; points of the newer one are compared as they come.
 #pragma once
 
 #include <memory>

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "core/result/counter.h"
 
@@ -40,39 +41,45 @@ inline double number_or(const Reading& reading, double otherwise) {
 
 class Readings {
  public:
+    // The reference holds until another counter is first written.
     Reading& operator[](Counter counter) {
         const auto at = static_cast<std::size_t>(counter);
-        touched_[at / 64] |= std::uint64_t{1} << at % 64;
-        return slots_[at];
+        if (slot_of_[at] == 0) {
+            slots_.emplace_back();
+            slot_of_[at] = static_cast<std::uint8_t>(slots_.size());
+            touched_[at / 64] |= std::uint64_t{1} << at % 64;
+        }
+        return slots_[slot_of_[at] - 1u];
     }
     const Reading& operator[](Counter counter) const {
-        return slots_[static_cast<std::size_t>(counter)];
+        static constexpr Reading absent{};
+        const std::uint8_t slot = slot_of_[static_cast<std::size_t>(counter)];
+        return slot == 0 ? absent : slots_[slot - 1u];
     }
     void clear() {
-        each_touched([&](std::size_t at) { slots_[at] = {}; });
+        slots_.clear();
+        slot_of_ = {};
         touched_ = {};
     }
 
     // Calls visit(Counter, const Reading&) for every existing reading, in output order.
     template <typename Visit>
     void each(Visit visit) const {
-        each_touched([&](std::size_t at) {
-            if (is_present(slots_[at])) visit(static_cast<Counter>(at), slots_[at]);
-        });
+        for (std::size_t word = 0; word < touched_.size(); ++word)
+            for (std::uint64_t left = touched_[word]; left != 0; left &= left - 1) {
+                const std::size_t at = word * 64 + static_cast<std::size_t>(std::countr_zero(left));
+                if (const Reading& reading = slots_[slot_of_[at] - 1u]; is_present(reading))
+                    visit(static_cast<Counter>(at), reading);
+            }
     }
 
  private:
-    // Uses a bit set: a point has a fifth of all counters, and a warps file a point for each line.
-    template <typename Visit>
-    void each_touched(Visit visit) const {
-        for (std::size_t word = 0; word < touched_.size(); ++word)
-            for (std::uint64_t left = touched_[word]; left != 0; left &= left - 1)
-                visit(word * 64 + static_cast<std::size_t>(std::countr_zero(left)));
-    }
-
-    std::array<Reading, counter_count> slots_{};
+    // A point has a fifth of all counters, and a warps file a point for each line.
+    std::vector<Reading> slots_;
+    std::array<std::uint8_t, counter_count> slot_of_{};  // from 1 on; 0: none
     std::array<std::uint64_t, (counter_count + 63) / 64> touched_{};
 };
+static_assert(counter_count < 256);
 
 // Sets counters that follow from the sums: excess sectors, and the ratios (sectors per request,
 // excess, bytes per sector, efficiency; conflict degrees; bandwidth from useful bytes and
