@@ -45,8 +45,13 @@ class ModuleReader {
                 fail(
                     "it is PTX of 32-bit addresses, which no GPU of today runs: compile it with "
                     "-m64");
-            if (word == ".version" || word == ".address_size") {
+            if (word == ".version") {
+                take_word();
+                module_.version = peek_word();
                 skip_line();
+            } else if (word == ".address_size") {
+                skip_line();
+                module_.address_size_at = at_;
             } else if (word == ".target") {
                 read_target();
             } else if (word == ".file") {
@@ -54,7 +59,8 @@ class ModuleReader {
             } else if (word == ".section") {
                 has_debug_ = true;
                 skip_to('{');
-                skip_braces();
+                ++at_;
+                skip_body("a section");
             } else if (word == ".pragma" || word == ".alias") {
                 skip_to(';');
             } else if (word == "@@DWARF" || text_[at_] == '@') {
@@ -115,15 +121,6 @@ class ModuleReader {
         at_ = text_.find(c, at_);
         if (at_ == text_.npos) fail(fmt::format("it ends where '{}' is expected", c));
         if (c != '{') ++at_;
-    }
-    void skip_braces() {
-        int depth = 0;
-        do {
-            if (at_end()) fail("it ends inside braces");
-            if (text_[at_] == '{') ++depth;
-            if (text_[at_] == '}') --depth;
-            ++at_;
-        } while (depth > 0);
     }
     static bool is_word(char c) { return is_name_character(c) || c == '.' || c == '@' || c == ':'; }
     std::string_view peek_word() {
@@ -277,6 +274,8 @@ class ModuleReader {
             at_ += std::max<std::size_t>(1, word.size());
             if (word == ".reqnctapercluster" || word == ".explicitcluster")
                 function.has_clusters = true;
+            function.limits_registers |=
+                word == ".maxntid" || word == ".reqntid" || word == ".maxnreg";
             if (word == ".maxntid") function.most_threads = product_of(take_extents());
             if (word == ".reqntid") function.required_block = take_extents();
             skip();
@@ -284,7 +283,7 @@ class ModuleReader {
         if (take('{')) {
             function.has_body = true;
             function.body_at = at_;
-            skip_body(function);
+            skip_body(function.name);
         } else {
             take(';');
         }
@@ -311,9 +310,9 @@ class ModuleReader {
     }
 
     // Skips past the brace that ends it.
-    void skip_body(const PtxFunction& function) {
+    void skip_body(std::string_view what) {
         for (int depth = 1; depth > 0; ++at_) {
-            if (at_end()) fail(fmt::format("it ends inside {}", function.name));
+            if (at_end()) fail(fmt::format("it ends inside {}", what));
             const char c = text_[at_];
             if (c == '{') ++depth;
             if (c == '}') --depth;
@@ -509,7 +508,8 @@ const PtxFunction* PtxModule::find(std::string_view name) const {
 
 SourceLine PtxModule::line_at(const PtxPlace& place) const {
     const auto file = files.find(place.file);
-    return file == files.end() ? SourceLine{} : SourceLine{file->second, place.line};
+    return file == files.end() || place.line == 0 ? SourceLine{}
+                                                  : SourceLine{file->second, place.line};
 }
 
 std::vector<const PtxFunction*> PtxModule::kernels() const {

@@ -74,7 +74,8 @@ struct PtxFunction {
     std::uint32_t most_threads = 0;  // of a block; 0: not given
     // The only block that it runs with, ".reqntid"; zeros: any.
     std::array<std::uint32_t, 3> required_block{};
-    bool has_clusters = false;  // of several blocks
+    bool has_clusters = false;      // of several blocks
+    bool limits_registers = false;  // by a number of them, or of threads
     std::vector<PtxParameter> parameters = {};
     std::vector<PtxParameter> returns = {};
     std::size_t body_at = 0;  // in the text, after its brace
@@ -95,7 +96,9 @@ struct PtxModule {
     std::vector<PtxFunction> functions;
     std::vector<PtxVariable> variables;  // of the module
     std::vector<PtxRegister> registers;  // declared for all functions
+    std::string_view version;            // "8.0"
     std::uint32_t architecture = 0;      // of ".target sm_90": 90
+    std::size_t address_size_at = 0;     // behind the line of ".address_size"; 0: there is none
     std::map<std::uint32_t, std::string> files;
     std::set<std::uint32_t> files_of_toolkit;
     // Index in `functions`, of the one with a body if there is one; index in `variables`.

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <map>
 
 #include "core/program/array_names.h"
+#include "core/program/module.h"
 #include "core/program/opcodes.h"
 #include "core/program/statement.h"
+#include "core/text/error.h"
 
 namespace coalprof {
 namespace {
@@ -18,63 +18,35 @@ constexpr std::uint32_t least_capability = 70;
 constexpr std::string_view least_version = "6.3";
 constexpr std::string_view entry_word = ".entry";
 
-std::uint64_t whole_number(std::string_view text) {
-    std::uint64_t number = 0;
-    std::from_chars(text.data(), text.data() + text.size(), number);
-    return number;
-}
-
-struct Location {
-    std::uint64_t file = 0;
-    std::uint64_t line = 0;
-    std::uint64_t column = 0;
-    friend auto operator<=>(const Location&, const Location&) = default;
-};
-
-constexpr std::size_t most_inlined = 64;
-
-// "scale( .param .u64 scale_param_0, .param .align 8 .b8 scale_param_1[24])": their names.
-std::vector<std::string> parameters_in(std::string_view header) {
-    std::vector<std::string> names;
-    constexpr std::string_view word = ".param";
-    for (std::size_t at = header.find(word); at != header.npos; at = header.find(word, at)) {
-        at += word.size();
-        const std::size_t end = std::min(header.find_first_of(",)[", at), header.size());
-        const std::vector<std::string_view> words = words_of(header.substr(at, end - at));
-        if (!words.empty()) names.emplace_back(words.back());
+// The bits of a register, 32 or 64; 0: no register.
+std::uint32_t bits_of(const PtxBody& body, std::uint32_t scope, std::string_view name) {
+    const std::string_view prefix =
+        name.substr(0, std::min(name.find_last_not_of("0123456789"), name.size() - 1) + 1);
+    while (true) {
+        for (const PtxRegister& one : body.scopes[scope].registers)
+            if (one.name == (one.count == 0 ? name : prefix)) return one.bits;
+        if (scope == 0) return 0;
+        scope = body.scopes[scope].parent;
     }
-    return names;
 }
 
 class Rewriter {
  public:
-    Rewriter(std::string_view ptx, const std::function<bool(const std::string&)>& wants,
-             std::string_view mark)
-        : text_(ptx), wants_(wants), mark_(mark) {}
+    Rewriter(const PtxModule& module, std::string_view mark) : module_(module), mark_(mark) {}
 
-    std::variant<ProbedPtx, NoPtx> rewrite();
+    std::variant<ProbedPtx, NoPtx> rewrite(const std::function<bool(const std::string&)>& wants);
 
  private:
     // Copies the text before `end` and continues there.
     void copy_to(std::size_t end) {
-        result_.text += text_.substr(at_, end - at_);
+        result_.text += module_.text.substr(at_, end - at_);
         at_ = end;
     }
-    std::size_t line_end() const { return std::min(text_.find('\n', at_), text_.size()); }
-    bool stands_here(std::string_view word) const {
-        return text_.compare(at_, word.size(), word) == 0 &&
-               (at_ + word.size() >= text_.size() || !is_name_character(text_[at_ + word.size()]));
+    std::size_t place_of(std::string_view part) const {
+        return static_cast<std::size_t>(part.data() - module_.text.data());
     }
-    // After the brace that closes the one at `open`.
-    std::size_t behind_braces(std::size_t open) const;
-
-    void module_statement();
-    void version();
-    void declaration();
-    void function(std::string_view header);
-    void know_pointers();
-    void body_statement();
-    void location();
+    void head();
+    void function(const PtxFunction& function);
     void take_address(const MemoryInstruction& instruction);
     // `more`: code that changes the address.
     void count(const MemoryInstruction& instruction, const std::string& more = {});
@@ -85,200 +57,75 @@ class Rewriter {
     static std::string with_guard(const MemoryInstruction& instruction);
     void call(const MemoryInstruction& instruction, Space space, const std::string& address,
               const std::string& condition);
-    void resolve_lines();
     // True if the function names the register once: where it is set.
     bool is_unused(const std::string& name) const;
 
-    std::string_view text_;
-    const std::function<bool(const std::string&)>& wants_;
+    const PtxModule& module_;
     std::string_view mark_;
     std::size_t at_ = 0;
-    std::size_t depth_ = 0;                    // of braces, in a function
-    std::size_t code_at_ = std::string::npos;  // position for the probe's own code
-    std::uint64_t capability_ = 0;
-    bool is_wanted_ = false;
+    std::size_t code_at_ = 0;  // of the result: for the probe's own code
     std::string function_;
-    std::string_view body_;
-    PtxRegisters registers_;
+    std::string_view text_of_body_;
+    PtxBody body_;
+    PtxStatement statement_;
     ArrayNames arrays_ = ArrayNames({});
-    Location location_;
-    // Inlining positions of the current function's locations.
-    std::map<Location, Location> inlined_at_;
-    std::map<std::uint64_t, std::string> files_;
-    std::vector<std::vector<Location>> locations_;  // by site: its own, then those of inlining
     ProbedPtx result_;
 };
 
-std::size_t Rewriter::behind_braces(std::size_t open) const {
-    std::size_t depth = 0;
-    for (std::size_t i = open; i < text_.size(); ++i) {
-        if (text_[i] == '"') {
-            i = text_.find('"', i + 1);
-            if (i == text_.npos) break;
-        } else if (text_[i] == '{') {
-            ++depth;
-        } else if (text_[i] == '}' && --depth == 0) {
-            return i + 1;
-        }
-    }
-    return text_.size();
-}
-
-std::variant<ProbedPtx, NoPtx> Rewriter::rewrite() {
-    result_.text.reserve(text_.size() * 2);
-    while (true) {
-        copy_to(skip_blanks(text_, at_));
-        if (at_ >= text_.size()) break;
-        depth_ == 0 ? module_statement() : body_statement();
-    }
-    if (capability_ < least_capability)
+std::variant<ProbedPtx, NoPtx> Rewriter::rewrite(
+    const std::function<bool(const std::string&)>& wants) {
+    if (module_.architecture < least_capability)
         return NoPtx{fmt::format("its PTX is for compute capability {}.{}, and counting needs 7.0",
-                                 capability_ / 10, capability_ % 10)};
-    if (result_.sites.empty() || code_at_ == std::string::npos)
+                                 module_.architecture / 10, module_.architecture % 10)};
+    result_.text.reserve(module_.text.size() * 2);
+    head();
+    for (const PtxFunction& one : module_.functions)
+        if (one.has_body && (!one.is_entry || wants(one.name))) function(one);
+    copy_to(module_.text.size());
+    if (result_.sites.empty() || module_.address_size_at == 0)
         return NoPtx{"no wanted kernel of it reads or writes global or shared memory"};
-    resolve_lines();
     result_.samples_of_each = samples_of_each_of(result_.sites.size());
     result_.text.insert(code_at_, probe_code(result_.sites.size(), result_.samples_of_each, mark_));
     return std::move(result_);
 }
 
-void Rewriter::module_statement() {
-    if (stands_here(".version")) {
-        version();
-    } else if (stands_here(".target")) {
-        const std::size_t sm = text_.find("sm_", at_);
-        if (sm < line_end()) capability_ = whole_number(text_.substr(sm + 3));
-        copy_to(line_end());
-    } else if (stands_here(".address_size")) {
-        copy_to(line_end());
-        code_at_ = result_.text.size();
-    } else if (stands_here(".file")) {
-        const std::string_view line = text_.substr(at_, line_end() - at_);
-        const std::size_t open = line.find('"');
-        const std::size_t close = line.find('"', open + 1);
-        const std::vector<std::string_view> words = words_of(line);
-        if (close != line.npos && words.size() > 2)
-            files_[whole_number(words[1])] = line.substr(open + 1, close - open - 1);
-        copy_to(line_end());
-    } else if (stands_here(".section")) {
-        copy_to(behind_braces(std::min(text_.find('{', at_), text_.size())));
-    } else {
-        declaration();
+void Rewriter::head() {
+    if (module_.version.size() == least_version.size() && module_.version < least_version) {
+        copy_to(place_of(module_.version));
+        result_.text += least_version;
+        at_ += module_.version.size();
     }
+    copy_to(std::max(at_, module_.address_size_at));
+    code_at_ = result_.text.size();
 }
 
-void Rewriter::version() {
-    const std::vector<std::string_view> words = words_of(text_.substr(at_, line_end() - at_));
-    const std::size_t end = line_end();
-    if (words.size() > 1 && (whole_number(words[1]) < 6 || words[1] == "6.0" || words[1] == "6.1" ||
-                             words[1] == "6.2")) {
-        result_.text += fmt::format(".version {}", least_version);
-        at_ = end;
-    }
-    copy_to(end);
-}
-
-// A variable, or a function with or without a body.
-void Rewriter::declaration() {
-    const std::size_t end = std::min(text_.find_first_of(";{=", at_), text_.size());
-    if (end < text_.size() && text_[end] == '{') {
-        function(text_.substr(at_, end - at_));
-        return;
-    }
-    std::size_t semicolon = end;
-    while (semicolon < text_.size() && text_[semicolon] != ';')
-        semicolon = text_[semicolon] == '{' ? behind_braces(semicolon) : semicolon + 1;
-    copy_to(std::min(semicolon + 1, text_.size()));
-}
-
-void Rewriter::function(std::string_view header) {
-    const std::size_t entry = header.find(entry_word);
-    const std::size_t func = header.find(".func");
-    std::size_t name = header.npos;
-    if (entry != header.npos) {
-        name = entry + entry_word.size();
-    } else if (func != header.npos) {
-        name = skip_blanks(header, func + 5);
-        if (name < header.size() && header[name] == '(')  // its result
-            name = skip_blanks(header, std::min(header.find(')', name), header.size() - 1) + 1);
-    }
-    const std::size_t body = at_ + header.size();
-    if (name == header.npos) {  // an unknown kind
-        copy_to(behind_braces(body));
-        return;
-    }
-    function_ = name_at(header, name);
-    body_ = text_.substr(body, behind_braces(body) - body);
-    is_wanted_ = entry == header.npos || wants_(function_);
-    registers_ = {};
-    arrays_ = ArrayNames(entry == header.npos ? std::vector<std::string>()
-                                              : parameters_in(header.substr(name)));
-    if (is_wanted_) know_pointers();
-    location_ = {};
-    inlined_at_.clear();
-    copy_to(body);
+void Rewriter::function(const PtxFunction& function) {
+    const std::string_view text = module_.text;
+    function_ = function.name;
+    body_ = read_body(module_, function);
+    if (body_.statements.empty()) return;
+    const std::string_view last = body_.statements.back().text;
+    text_of_body_ = text.substr(function.body_at, place_of(last) + last.size() - function.body_at);
+    std::vector<std::string> parameters;
+    if (function.is_entry)
+        for (const PtxParameter& one : function.parameters) parameters.push_back(one.name);
+    arrays_ = ArrayNames(std::move(parameters));
+    // All statements first: a rotated loop reads registers that later statements set.
+    for (const PtxStatement& one : body_.statements) arrays_.take(one.text);
     // Counting takes registers: without a limit the kernel could not be launched with as many
     // threads as before.
-    const auto says = [&](std::string_view word) { return header.find(word) != header.npos; };
-    if (is_wanted_ && entry != header.npos && !says(".maxntid") && !says(".reqntid") &&
-        !says(".maxnreg"))
+    if (function.is_entry && !function.limits_registers) {
+        copy_to(function.body_at - 1);
         result_.text += ".maxntid 1024, 1, 1\n";
-    copy_to(body + 1);
-    depth_ = 1;
-}
-
-// All statements first: a rotated loop reads registers that later statements set.
-void Rewriter::know_pointers() {
-    for (std::size_t at = 0; at < body_.size();) {
-        const std::size_t end = std::min(body_.find_first_of(";\n", at), body_.size());
-        arrays_.take(body_.substr(at, end - at));
-        at = end + 1;
     }
-}
-
-void Rewriter::body_statement() {
-    const char c = text_[at_];
-    if (c == '{' || c == '}') {
-        c == '{' ? ++depth_ : --depth_;
-        copy_to(at_ + 1);
-        return;
-    }
-    if (stands_here(".loc")) {
-        location();
-        return;
-    }
-    std::size_t end = at_;
-    while (end < text_.size() && is_name_character(text_[end])) ++end;
-    if (end > at_ && end < text_.size() && text_[end] == ':' && text_.compare(end, 2, "::") != 0) {
-        copy_to(end + 1);
-        return;
-    }
-    end = std::min(text_.find(';', at_), text_.size());
-    const std::string_view statement = text_.substr(at_, end - at_);
-    if (stands_here(".reg")) registers_.declare(statement);
-    if (is_wanted_ && c != '.')
-        if (const auto instruction = memory_instruction(statement))
+    for (const PtxStatement& one : body_.statements) {
+        statement_ = one;
+        copy_to(place_of(one.text));
+        if (const auto instruction = memory_instruction(one.text))
             instruction->opcode.starts_with("wmma") ? count_matrix(*instruction)
                                                     : count(*instruction);
-    if (is_wanted_) arrays_.take(statement);
-    copy_to(std::min(end + 1, text_.size()));
-}
-
-// .loc FILE LINE COLUMN[, function_name LABEL[+N], inlined_at FILE LINE COLUMN]
-void Rewriter::location() {
-    const std::vector<std::string_view> words = words_of(text_.substr(at_, line_end() - at_));
-    const auto at = [&](std::size_t word) -> Location {
-        return {whole_number(words[word]), whole_number(words[word + 1]),
-                whole_number(words[word + 2])};
-    };
-    if (words.size() > 3) location_ = at(1);
-    const auto inlined =
-        static_cast<std::size_t>(std::ranges::find(words, "inlined_at") - words.begin());
-    if (inlined + 3 < words.size())
-        inlined_at_[location_] = at(inlined + 1);
-    else
-        inlined_at_.erase(location_);
-    copy_to(line_end());
+        arrays_.take(one.text);
+    }
 }
 
 // Puts the instruction's address into %coalprof_a.
@@ -286,7 +133,7 @@ void Rewriter::take_address(const MemoryInstruction& instruction) {
     result_.text +=
         "{ .reg .b64 %coalprof_a, %coalprof_b; .reg .b32 %coalprof_l; "
         ".reg .pred %coalprof_p, %coalprof_q; ";
-    result_.text += registers_.bits_of(instruction.base) == 32
+    result_.text += bits_of(body_, statement_.scope, instruction.base) == 32
                         ? fmt::format("cvt.u64.u32 %coalprof_a, {}; ", instruction.base)
                         : fmt::format("mov.b64 %coalprof_a, {}; ", instruction.base);
     if (instruction.offset != "0")
@@ -298,12 +145,12 @@ void Rewriter::count(const MemoryInstruction& instruction, const std::string& mo
     result_.text += more;
     if (instruction.lanes < warp_lanes)
         count_low_lanes(instruction);
-    else if (instruction.space == PtxSpace::generic)
+    else if (instruction.state == PtxState::generic)
         count_generic(instruction);
-    else if (instruction.space == PtxSpace::local)
+    else if (instruction.state == PtxState::local)
         count_local(instruction);
     else
-        call(instruction, instruction.space == PtxSpace::shared ? Space::shared : Space::global,
+        call(instruction, instruction.state == PtxState::shared ? Space::shared : Space::global,
              "%coalprof_a", instruction.guard);
     result_.text += "}\n\t";
 }
@@ -363,7 +210,7 @@ void Rewriter::count_generic(const MemoryInstruction& instruction) {
 
 // Rows of matrices in shared memory.
 void Rewriter::count_low_lanes(const MemoryInstruction& instruction) {
-    if (instruction.space == PtxSpace::generic)
+    if (instruction.state == PtxState::generic)
         result_.text += "cvta.to.shared.u64 %coalprof_a, %coalprof_a; ";
     result_.text +=
         fmt::format("mov.u32 %coalprof_l, %laneid; setp.lt.u32 %coalprof_p, %coalprof_l, {}; {}",
@@ -386,8 +233,8 @@ void Rewriter::call(const MemoryInstruction& instruction, Space space, const std
                     const std::string& condition) {
     const PtxSite site{
         .function = function_,
-        .source = {},
-        .inlined_at = {},
+        .source = module_.line_at(statement_.source),
+        .inlined_at = module_.line_at(statement_.inlined_at),
         .instruction = instruction.opcode,
         .kind = is_unused(instruction.result) && may_become_reduction(instruction.opcode)
                     ? AccessKind::reduce
@@ -401,40 +248,18 @@ void Rewriter::call(const MemoryInstruction& instruction, Space space, const std
         address, probe_word(result_.sites.size(), site),
         condition.empty() ? "" : fmt::format("@{} ", condition));
     result_.sites.push_back(site);
-    std::vector<Location> chain{location_};
-    for (auto outer = inlined_at_.find(location_);
-         outer != inlined_at_.end() && chain.size() < most_inlined;
-         outer = inlined_at_.find(outer->second))
-        chain.push_back(outer->second);
-    locations_.push_back(std::move(chain));
 }
 
 bool Rewriter::is_unused(const std::string& name) const {
     if (name.empty()) return false;
     if (name == "_") return true;
     std::size_t times = 0;
-    for (std::size_t at = body_.find(name); at != body_.npos; at = body_.find(name, at + 1)) {
+    for (std::size_t at = text_of_body_.find(name); at != text_of_body_.npos;
+         at = text_of_body_.find(name, at + 1)) {
         const std::size_t end = at + name.size();
-        times += end >= body_.size() || !is_name_character(body_[end]);
+        times += end >= text_of_body_.size() || !is_name_character(text_of_body_[end]);
     }
     return times == 1;
-}
-
-// The names of files follow the code.
-void Rewriter::resolve_lines() {
-    const auto resolved = [&](const Location& location) -> SourceLine {
-        const auto file = files_.find(location.file);
-        if (file == files_.end() || location.line == 0) return {};
-        return {file->second, location.line};
-    };
-    for (std::size_t i = 0; i < locations_.size(); ++i) {
-        PtxSite& site = result_.sites[i];
-        site.source = resolved(locations_[i].front());
-        for (std::size_t outer = 1; outer < locations_[i].size(); ++outer) {
-            site.inlined_at = resolved(locations_[i][outer]);
-            if (!is_of_toolkit(site.inlined_at)) break;
-        }
-    }
 }
 
 }  // namespace
@@ -447,7 +272,11 @@ bool is_of_toolkit(const SourceLine& place) {
 std::variant<ProbedPtx, NoPtx> probe(std::string_view ptx,
                                      const std::function<bool(const std::string&)>& wants,
                                      std::string_view mark) {
-    return Rewriter(ptx, wants, mark).rewrite();
+    try {
+        return Rewriter(read_module(ptx, "its PTX"), mark).rewrite(wants);
+    } catch (const UsageError& error) {
+        return NoPtx{error.what()};
+    }
 }
 
 std::vector<std::string> kernels_in(std::string_view ptx) {

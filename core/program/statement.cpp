@@ -91,55 +91,6 @@ void read_across_lines(Fragment& fragment, const FragmentMatrix& matrix, std::ui
                 fragment.accesses.push_back({line + one, byte});
 }
 
-using Named = std::pair<std::string_view, std::uint32_t>;
-
-constexpr std::array type_widths{
-    Named{"b8", 1},  Named{"u8", 1},  Named{"s8", 1},   Named{"b16", 2},   Named{"u16", 2},
-    Named{"s16", 2}, Named{"f16", 2}, Named{"bf16", 2}, Named{"f16x2", 4}, Named{"bf16x2", 4},
-    Named{"b32", 4}, Named{"u32", 4}, Named{"s32", 4},  Named{"f32", 4},   Named{"b64", 8},
-    Named{"u64", 8}, Named{"s64", 8}, Named{"f64", 8},  Named{"b128", 16}};
-constexpr std::uint32_t widest_access = 32;  // bytes of a lane: ld.global.v8.f32
-constexpr std::array vector_sizes{Named{"v2", 2}, Named{"v4", 4}, Named{"v8", 8}};
-
-template <std::size_t count>
-std::uint32_t number_named(const std::array<Named, count>& names,
-                           const std::vector<std::string_view>& parts) {
-    for (const std::string_view part : parts)
-        for (const auto& [name, number] : names)
-            if (part == name) return number;
-    return 0;
-}
-
-std::vector<std::string_view> parts_of_opcode(std::string_view opcode) {
-    std::vector<std::string_view> parts;
-    while (true) {
-        const std::size_t dot = opcode.find('.');
-        parts.push_back(opcode.substr(0, dot));
-        if (dot == opcode.npos) return parts;
-        opcode.remove_prefix(dot + 1);
-    }
-}
-
-// None: uncounted memory.
-std::optional<PtxSpace> space_of(const std::vector<std::string_view>& parts) {
-    for (const std::string_view part : parts) {
-        if (part == "global") return PtxSpace::global;
-        if (part == "shared" || part == "shared::cta") return PtxSpace::shared;
-        if (part == "local") return PtxSpace::local;
-        if (part == "const" || part.starts_with("param") || part == "shared::cluster")
-            return std::nullopt;
-    }
-    return PtxSpace::generic;
-}
-
-std::optional<AccessKind> kind_of(std::string_view base) {
-    if (base == "ld" || base == "ldu") return AccessKind::load;
-    if (base == "st") return AccessKind::store;
-    if (base == "atom") return AccessKind::atomic;
-    if (base == "red") return AccessKind::reduce;
-    return std::nullopt;
-}
-
 // The operands' "[...]" number `nth`, from 0.
 std::string_view bracket_of(std::string_view operands, std::size_t nth) {
     std::size_t open = 0;
@@ -158,61 +109,17 @@ void set_address(MemoryInstruction& instruction, std::string_view address) {
     if (plus != address.npos) instruction.offset = trimmed(address.substr(plus + 1));
 }
 
-// cp.async.ca.shared.global [to], [from], bytes, ...: the read of global memory.
-std::optional<MemoryInstruction> asynchronous_copy(MemoryInstruction instruction,
-                                                   const std::vector<std::string_view>& parts,
-                                                   std::string_view operands) {
-    if (parts.size() < 4 || parts[1] != "async" || (parts[2] != "ca" && parts[2] != "cg") ||
-        std::ranges::find(parts, "global") == parts.end())
-        return std::nullopt;
+// cp.async.ca.shared.global [to], [from], bytes, ...: the read of global memory. .cg copies 16
+// bytes, nothing else. 0: they are not given.
+std::uint32_t copied_bytes(const OpcodeWords& words, std::string_view operands) {
     const std::size_t close = operands.find(']', operands.find(']') + 1);
-    if (close == operands.npos) return std::nullopt;
+    if (close == operands.npos) return 0;
     const std::vector<std::string_view> rest = words_of(operands.substr(close + 1));
-    if (rest.empty()) return std::nullopt;
-    instruction.kind = AccessKind::load;
-    instruction.space = PtxSpace::global;
-    // .cg copies 16 bytes, nothing else.
+    if (rest.empty()) return 0;
     const std::string_view bytes = rest.front();
-    instruction.width_bytes = parts[2] == "cg" || bytes == "16" || bytes == "0x10" ? 16
-                              : bytes == "8" || bytes == "0x8"                     ? 8
-                                                                                   : 4;
-    set_address(instruction, bracket_of(operands, 1));
-    if (instruction.base.empty()) return std::nullopt;
-    return instruction;
-}
-
-// ldmatrix.sync.aligned.m8n8.x2.shared.b16 {...}, [from]: each lane below 8 times the matrices
-// gives the address of a row of 16 bytes.
-std::optional<MemoryInstruction> matrix_rows(MemoryInstruction instruction,
-                                             const std::vector<std::string_view>& parts,
-                                             std::string_view operands) {
-    const auto has = [&](std::string_view part) {
-        return std::ranges::find(parts, part) != parts.end();
-    };
-    if (!has("m8n8")) return std::nullopt;
-    instruction.kind = parts.front() == "ldmatrix" ? AccessKind::load : AccessKind::store;
-    instruction.space = has("shared") || has("shared::cta") ? PtxSpace::shared : PtxSpace::generic;
-    instruction.width_bytes = 16;
-    instruction.lanes = has("x4") ? 32 : has("x2") ? 16 : 8;
-    set_address(instruction, bracket_of(operands, 0));
-    if (instruction.base.empty()) return std::nullopt;
-    return instruction;
-}
-
-// wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {...}, [from], elements: see Fragment
-std::optional<MemoryInstruction> matrix_fragment(MemoryInstruction instruction,
-                                                 const std::vector<std::string_view>& parts,
-                                                 std::string_view operands) {
-    const auto space = space_of(parts);
-    if (parts.size() < 2 || (parts[1] != "load" && parts[1] != "store") || !space)
-        return std::nullopt;
-    instruction.kind = parts[1] == "load" ? AccessKind::load : AccessKind::store;
-    instruction.space = *space;
-    set_address(instruction, bracket_of(operands, 0));
-    if (instruction.base.empty()) return std::nullopt;
-    const std::vector<std::string_view> rest = words_of(operands.substr(operands.find(']') + 1));
-    if (!rest.empty() && !rest.back().ends_with('}')) instruction.line_elements = rest.back();
-    return instruction;
+    return words.has("cg") || bytes == "16" || bytes == "0x10" ? 16
+           : bytes == "8" || bytes == "0x8"                    ? 8
+                                                               : 4;
 }
 
 }  // namespace
@@ -294,46 +201,34 @@ std::optional<MemoryInstruction> memory_instruction(std::string_view statement) 
         ++end;
     instruction.opcode = statement.substr(0, end);
     const std::string_view operands = statement.substr(end);
-    const std::vector<std::string_view> parts = parts_of_opcode(instruction.opcode);
-    if (parts.front() == "cp") return asynchronous_copy(std::move(instruction), parts, operands);
-    if (parts.front() == "ldmatrix" || parts.front() == "stmatrix")
-        return matrix_rows(std::move(instruction), parts, operands);
-    if (parts.front() == "wmma") return matrix_fragment(std::move(instruction), parts, operands);
-    const auto kind = kind_of(parts.front());
-    const auto space = space_of(parts);
-    const std::uint32_t width = number_named(type_widths, parts);
-    if (!kind || !space || width == 0 || parts.size() < 2) return std::nullopt;
-    if (parts[1] == "async" || parts[1] == "bulk") return std::nullopt;
-    instruction.kind = *kind;
-    instruction.space = *space;
-    instruction.width_bytes = width * std::max(1u, number_named(vector_sizes, parts));
-    set_address(instruction, bracket_of(operands, 0));
-    if (const auto words = words_of(operands.substr(0, operands.find('[')));
-        instruction.kind == AccessKind::atomic && words.size() == 1)
-        instruction.result = words.front();
-    if (instruction.width_bytes > widest_access || instruction.base.empty()) return std::nullopt;
-    return instruction;
-}
-
-void PtxRegisters::declare(std::string_view statement) {
-    const std::vector<std::string_view> words = words_of(statement);
-    if (words.size() < 3) return;
-    const std::uint32_t bytes =
-        words[1] == ".pred" ? 0 : number_named(type_widths, {words[1].substr(1)});
-    if (bytes < 4 || bytes > 8) return;
-    for (std::size_t i = 2; i < words.size(); ++i) {
-        const std::size_t range = words[i].find('<');
-        (range == words[i].npos ? names_ : ranges_)[std::string(words[i].substr(0, range))] =
-            bytes * 8;
+    const OpcodeWords words(instruction.opcode);
+    const MemoryWords memory = words.is_memory() ? words.memory() : MemoryWords{};
+    const bool is_matrix = words.base() == "ldmatrix" || words.base() == "stmatrix";
+    const bool is_fragment = words.base() == "wmma";
+    if (memory.opcode == Opcode::nothing || memory.opcode == Opcode::unknown ||
+        (!is_fragment && !memory.fault().empty()) || memory.is_uncounted ||
+        memory.state == PtxState::constant || memory.state == PtxState::param ||
+        words.has("shared::cluster") || (is_matrix && !words.has("m8n8")))
+        return std::nullopt;
+    instruction.kind = memory.kind;
+    instruction.state = memory.state;
+    instruction.width_bytes = memory.is_copy ? copied_bytes(words, operands) : memory.width_bytes;
+    set_address(instruction, bracket_of(operands, memory.is_copy ? 1 : 0));
+    if (is_matrix) {  // each lane below 8 times the matrices gives the address of a row
+        if (!words.has("shared") && !words.has("shared::cta"))
+            instruction.state = PtxState::generic;
+        instruction.lanes = memory.variant == 'M' ? 32 : memory.variant == 'm' ? 16 : 8;
     }
-}
-
-std::uint32_t PtxRegisters::bits_of(const std::string& name) const {
-    if (const auto found = names_.find(name); found != names_.end()) return found->second;
-    const std::size_t last = name.find_last_not_of("0123456789");
-    if (last == name.npos) return 0;
-    const auto found = ranges_.find(name.substr(0, last + 1));
-    return found == ranges_.end() ? 0 : found->second;
+    if (is_fragment) {
+        instruction.width_bytes = 4;  // Fragment says it
+        const auto rest = words_of(operands.substr(operands.find(']') + 1));
+        if (!rest.empty() && !rest.back().ends_with('}')) instruction.line_elements = rest.back();
+    }
+    if (const auto results = words_of(operands.substr(0, operands.find('[')));
+        instruction.kind == AccessKind::atomic && results.size() == 1)
+        instruction.result = results.front();
+    if (instruction.width_bytes == 0 || instruction.base.empty()) return std::nullopt;
+    return instruction;
 }
 
 bool may_become_reduction(std::string_view opcode) {

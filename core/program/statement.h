@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,15 +13,12 @@
 
 namespace coalprof {
 
-// The memory that an instruction reaches; generic: its address decides, when it runs.
-enum class PtxSpace : std::uint8_t { global, shared, local, generic };
-
 // A load, store, atomic or reduction of counted memory.
 struct MemoryInstruction {
     std::string guard;   // "%p1", "!%p1"; empty: none
     std::string opcode;  // "ld.global.v4.f32"
     AccessKind kind = AccessKind::load;
-    PtxSpace space = PtxSpace::global;
+    PtxState state = PtxState::global;  // or shared, local, generic
     std::uint32_t width_bytes = 4;
     std::uint32_t lanes = warp_lanes;  // the lowest ones that give addresses: fewer for ldmatrix
     std::string base;                  // of the address: "%rd4", a variable's name, or a number
@@ -36,18 +32,6 @@ struct MemoryInstruction {
 // `statement`: from its guard or opcode to the semicolon, without it. None for all others: those of
 // parameters, constants and textures, bulk copies, and widths above 32 bytes.
 std::optional<MemoryInstruction> memory_instruction(std::string_view statement);
-
-// Widths of registers, from their declarations.
-class PtxRegisters {
- public:
-    void declare(std::string_view statement);  // ".reg .b64 %rd<25>"
-    // 32 or 64 for names of registers; else 0.
-    std::uint32_t bits_of(const std::string& name) const;
-
- private:
-    std::map<std::string, std::uint32_t> ranges_;  // "%rd"
-    std::map<std::string, std::uint32_t> names_;
-};
 
 // The begin of the next statement, after blanks and comments.
 std::size_t skip_blanks(std::string_view text, std::size_t at);

@@ -9,7 +9,7 @@ TEST(MemoryInstruction, of_an_asynchronous_copy_is_its_read_with_the_bytes_it_na
     const auto eight = memory_instruction("cp.async.ca.shared.global [%r1], [%rd4 + 8], 8");
     ASSERT_TRUE(eight);
     EXPECT_EQ(eight->kind, AccessKind::load);
-    EXPECT_EQ(eight->space, PtxSpace::global);
+    EXPECT_EQ(eight->state, PtxState::global);
     EXPECT_EQ(eight->width_bytes, 8u);
     EXPECT_EQ(eight->base, "%rd4");
     EXPECT_EQ(eight->offset, "8");
@@ -39,13 +39,13 @@ TEST(MemoryInstruction, of_matrices_takes_a_row_from_each_of_the_lowest_lanes) {
     const auto two = memory_instruction(
         "@%p1 ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%r1, %r2}, [%r3+16]");
     ASSERT_TRUE(two);
-    EXPECT_EQ(two->space, PtxSpace::shared);
+    EXPECT_EQ(two->state, PtxState::shared);
     EXPECT_EQ(two->lanes, 16u);
     EXPECT_EQ(two->width_bytes, 16u);
     EXPECT_EQ(two->offset, "16");
     const auto store = memory_instruction("stmatrix.sync.aligned.m8n8.x4.b16 [%rd1], {%r1}");
     EXPECT_EQ(store->kind, AccessKind::store);
-    EXPECT_EQ(store->space, PtxSpace::generic);
+    EXPECT_EQ(store->state, PtxState::generic);
     EXPECT_FALSE(
         memory_instruction("ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 {%r1}, [%r3]"));
 }
@@ -55,17 +55,6 @@ TEST(MemoryInstruction, tells_where_an_atomic_puts_what_was_there) {
     EXPECT_EQ(memory_instruction("@!%p3 atom.global.add.u32 %r2, [%rd3], 1")->guard, "!%p3");
     EXPECT_EQ(memory_instruction("atom.global.add.u32 _, [%rd3], 1")->result, "_");
     EXPECT_EQ(memory_instruction("ld.global.u32 %r2, [%rd3]")->result, "");
-}
-
-TEST(PtxRegisters, hold_addresses_of_32_and_64_bits) {
-    PtxRegisters registers;
-    for (const char* statement : {".reg .pred %p<3>", ".reg .b16 %rs<9>", ".reg .b32 \t%r<6>",
-                                  ".reg .b64 \t%rd<8>", ".reg .u32 a, b", ".reg .b128 %q<2>"})
-        registers.declare(statement);
-    for (const char* name : {"%r5", "a", "b"}) EXPECT_EQ(registers.bits_of(name), 32u) << name;
-    EXPECT_EQ(registers.bits_of("%rd7"), 64u);
-    for (const char* name : {"%p1", "%rs1", "%q1", "c", "123", ""})
-        EXPECT_EQ(registers.bits_of(name), 0u) << name;
 }
 
 }  // namespace
