@@ -13,12 +13,9 @@
 
 namespace coalprof {
 
-// The steps of a lane program: each does one operator for the 32 lanes of a warp at once, in plain
-// loops over arrays that the compiler turns into vector instructions. None of them can trap,
-// whatever the operands: a lane whose value is not wanted may compute nonsense.
-struct alignas(64) LaneValues {
-    std::array<std::int64_t, warp_lanes> lane;
-};
+// The steps of a lane program: each does one operator for the 32 lanes of a warp. None of them can
+// trap, whatever the operands: a lane whose value is not wanted may compute nonsense.
+using LaneValues = std::array<std::int64_t, warp_lanes>;
 
 struct LaneStep;
 struct LaneState {
@@ -31,45 +28,22 @@ struct LaneState {
 // proven not to fail, or that are not asked to check, return false.
 using LaneKernel = bool (*)(const LaneStep& step, const LaneState& state);
 
-// The form of an operand: a register, or one number for all lanes.
-enum class OperandForm : std::uint8_t { registers, scalar_right, scalar_left };
-
 struct LaneStep {
     LaneKernel kernel = nullptr;
     std::uint16_t to = 0;  // registers; `to` is none of the operands
-    std::uint16_t a = 0;
-    std::uint16_t b = 0;
-    std::uint16_t c = 0;
-    std::uint16_t guard = 0;  // a register of masks: all ones where the lane counts
-    std::int64_t scalar = 0;  // the operand that is no register
-    std::int64_t scalar2 = 0;
-    std::uint64_t magic = 0;  // of a division by multiplication
-    std::uint32_t shift = 0;
+    std::array<std::uint16_t, 3> operands{};
+    std::uint16_t guard = 0;    // a register of masks: all ones where the lane counts
+    std::int64_t constant = 0;  // or the number of a variable, or of a table
 };
 
-// Facts about the operands, which decide which kernels are correct.
-struct KernelWanted {
-    NodeKind kind = NodeKind::add;
-    OperandForm form = OperandForm::registers;
-    ValueRange a, b;
-    bool checked = false;
-};
-
-// Sets the step's kernel (and magic numbers) for a strict operator of one or two operands.
-void choose_kernel(LaneStep& step, const KernelWanted& wanted);
-
-// Sets the step's kernel (and magic numbers) for a variable that is not the same in all threads.
-void choose_variable(LaneStep& step, Variable variable, const Scope& scope);
-
-// Sets the step's kernel (and magic numbers) for hash(a, `scalar`, `scalar2`), `scalar` from 1.
-void choose_hash(LaneStep& step);
-
-LaneKernel scalar_kernel();                // to = `scalar`
-LaneKernel hash_kernel(bool checked);      // to = hash(a, b, c)
-LaneKernel lookup_kernel(bool checked);    // to = table `scalar` at a
+// to = operator(operands), of one that evaluates all of them.
+LaneKernel strict_kernel(NodeKind kind, bool checked);
+LaneKernel constant_kernel();              // to = `constant`
+LaneKernel variable_kernel();              // to = variable `constant`
+LaneKernel lookup_kernel(bool checked);    // to = table `constant` at the operand
 LaneKernel select_kernel();                // to = a ? b : c
 LaneKernel truth_kernel();                 // to = a != 0
-LaneKernel guard_kernel(bool where_zero);  // to = guard, only where b is (not) zero
+LaneKernel guard_kernel(bool where_zero);  // to = guard a, only where b is (not) zero
 LaneKernel and_kernel();                   // to = a && b
 LaneKernel or_kernel();                    // to = a || b
 
@@ -98,7 +72,6 @@ class LaneProgram {
 
     Scope scope_;
     std::vector<LaneStep> steps_;
-    std::uint16_t registers_ = 0;
     std::uint16_t index_ = 0;
     std::optional<std::uint16_t> condition_;
     bool check_index_ = false;

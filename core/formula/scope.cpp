@@ -9,11 +9,6 @@ namespace {
 
 using Numbering = VariablePart::Counter;
 
-std::uint64_t value_in(const VariablePart& part, std::uint64_t counter) {
-    const std::uint64_t value = counter / part.divisor;
-    return part.modulus ? value % *part.modulus : value;
-}
-
 // The number along one axis, for threads or blocks that are counted with x fastest. Nothing wraps
 // around along the last axis.
 VariablePart along_x(Numbering counter, const Dimensions& shape) {
@@ -59,17 +54,18 @@ VariablePart part_of(Variable variable, const Scope& scope) {
     return {};
 }
 
+std::int64_t VariablePart::value_at(std::uint64_t thread, std::uint64_t in_block,
+                                    std::uint64_t block) const {
+    std::uint64_t value = counter == Counter::none              ? number
+                          : counter == Counter::thread          ? thread
+                          : counter == Counter::thread_in_block ? in_block
+                                                                : block;
+    if (divisor != 1) value /= divisor;
+    return static_cast<std::int64_t>(modulus ? value % *modulus : value);
+}
+
 std::int64_t value_of(Variable variable, const Scope& scope, std::uint64_t thread) {
-    const VariablePart part = part_of(variable, scope);
-    switch (part.counter) {
-        case Numbering::none: return static_cast<std::int64_t>(part.number);
-        case Numbering::thread: return static_cast<std::int64_t>(value_in(part, thread));
-        case Numbering::thread_in_block:
-            return static_cast<std::int64_t>(value_in(part, thread % scope.block));
-        case Numbering::block:
-            return static_cast<std::int64_t>(value_in(part, thread / scope.block));
-    }
-    return 0;
+    return part_of(variable, scope).value_at(thread, thread % scope.block, thread / scope.block);
 }
 
 ValueRange range_of(Variable variable, const Scope& scope) {

@@ -44,6 +44,9 @@ struct VariablePart {
     std::uint64_t number = 0;  // without a counter
     std::uint64_t divisor = 1;
     std::optional<std::uint64_t> modulus = std::nullopt;
+
+    // Its value in a thread, by that thread's counters.
+    std::int64_t value_at(std::uint64_t thread, std::uint64_t in_block, std::uint64_t block) const;
 };
 VariablePart part_of(Variable variable, const Scope& scope);
 
