@@ -28,37 +28,12 @@ namespace {
 
 struct VerifyCommand {
     std::string patterns;
-    std::string types;
-    std::string ops;
-    std::string size = "1MiB";
+    VerifyScope scope;
     std::string counters = "memory";
     bool full = false;
-    OutputOptions telling;  // only the options of add_telling_to()
-    std::string output;
+    GateReportOptions report;  // its file is that of the points
     std::string device = "0";
 };
-
-VerifyScope scope_of(const VerifyCommand& command) {
-    VerifyScope scope;
-    if (!command.patterns.empty())
-        for (const std::string& name : split_list(command.patterns, "--patterns"))
-            scope.patterns.emplace_back(find_pattern(name).name);
-    if (!command.types.empty())
-        for (const std::string& name : split_list(command.types, "--type")) {
-            const auto type = find_element_type(name);
-            if (!type) throw UsageError(unknown_word("--type", name, element_type_list()));
-            scope.types.push_back(*type);
-        }
-    if (!command.ops.empty())
-        for (const std::string& name : split_list(command.ops, "--op")) {
-            const auto op = find_word<Op>(name);
-            if (!op) throw UsageError(unknown_word("--op", name, word_list<Op>()));
-            scope.ops.push_back(*op);
-        }
-    scope.size_bytes = parse_size_bytes(command.size, "--size");
-    if (command.full) scope.most_values = 100'000;
-    return scope;
-}
 
 // The points of all ops as one result, where the user asked for it.
 std::unique_ptr<ResultSink> open_points(const std::string& path) {
@@ -74,26 +49,16 @@ std::unique_ptr<ResultSink> open_points(const std::string& path) {
         });
 }
 
-std::string text_of(const VerifyTotals& totals, const std::string& device) {
-    std::string text = fmt::format("{}: {} of {} counters of {} points agree exactly\n", device,
-                                   totals.agreed(), totals.compared, totals.points);
-    if (totals.missing > 0)
-        text += fmt::format("{} predicted counters could not be measured\n", totals.missing);
-    for (const auto& [counter, of] : totals.estimated)
-        text += fmt::format("{}: {} of {} intervals hold what was measured\n", key_of(counter),
-                            of.held, of.measured);
-    if (totals.failed_points > 0) text += fmt::format("{} points failed\n", totals.failed_points);
-    for (const auto& finding : totals.findings)
-        text += fmt::format("  {}{}{}\n", finding.point, finding.point.empty() ? "" : ": ",
-                            finding.text);
-    return text;
-}
-
-ExitCode run_verify(const VerifyCommand& command, const Invocation& invocation) {
-    const StepLines steps(command.telling.verbose);
-    command.telling.look.check();
-    const VerifyScope scope = scope_of(command);
-    const std::unique_ptr<ResultSink> points = open_points(command.output);
+ExitCode run_verify(VerifyCommand& command, const Invocation& invocation) {
+    const StepLines steps(command.report.telling.verbose);
+    command.report.check();
+    if (!command.patterns.empty())
+        for (const std::string& name : split_list(command.patterns, "--patterns"))
+            command.scope.patterns.emplace_back(find_pattern(name).name);
+    command.scope.sweep();  // refuses what no sweep takes
+    if (command.full) command.scope.most_values = most_range_points;
+    const std::unique_ptr<ResultSink> points =
+        open_points(std::exchange(command.report.output, {}));
     const bool counts = command.counters != "none";
     const std::future<void> loading = load_counters_ahead(counts);
     const DeviceAccess device =
@@ -103,23 +68,20 @@ ExitCode run_verify(const VerifyCommand& command, const Invocation& invocation) 
     if (counts && !device.collector)
         throw Error(fmt::format("verify needs hardware counters: {}", device.no_counters));
     const Machine machine = machine_of(device.launcher->device());
+    CatalogPoints catalog(command.scope, machine);
     ResultHead head = head_of(invocation.argv);
     head.machine = describe_machines({machine});
-    head.sweep = {.pattern = "verify", .size_bytes = scope.size_bytes};
-    CatalogPoints catalog(scope, machine);
+    head.sweep = {.pattern = "verify"};
     DeviceBackend backend(
         {.launcher = *device.launcher,
          .collector = device.collector.get(),
-         .wanted =
-             [&command](AccessSet accesses) { return counters_of(command.counters, accesses); },
+         .wanted = [&](AccessSet accesses) { return counters_of(command.counters, accesses); },
          .repeats = 0});
-    VerifyTotals totals;
-    Tally tally(totals, points.get());
-    Progress progress(tally, command.telling);
-    run_points(catalog, backend, head, progress);
-    print_out(text_of(totals, device.launcher->device().name));
-    if (totals.status == Status::interrupted) return exit_code_of(Status::interrupted);
-    return totals.findings.empty() ? ExitCode::done : ExitCode::finding;
+    VerifyJudge judge(points.get());
+    Progress progress(judge, command.report.telling);
+    const ExitCode code = run_points(catalog, backend, head, progress);
+    command.report.write(judge.report());
+    return code == exit_code_of(Status::interrupted) ? code : judge.report().code();
 }
 
 }  // namespace
@@ -132,17 +94,17 @@ void add_verify_command(CLI::App& app, Invocation& invocation) {
         add_value(*sub, name, value, help, "L");
     };
     option("--patterns", command->patterns, "Only these patterns: a,b (default all)");
-    option("--type", command->types, "Only these types: a,b (default all)");
-    option("--op", command->ops, "Only these ops: a,b (default all)");
-    option("--size", command->size, "Useful data of each point (default 1MiB)");
+    option("--type", command->scope.types, "Only these types: a,b (default all)");
+    option("--op", command->scope.ops, "Only these ops: a,b (default all)");
+    option("--size", command->scope.size, "Useful data of each point (default 1MiB)");
     option("--counters", command->counters,
            "basic, memory, all, none (data only), or keys (default memory)");
     option("--device", command->device, "CUDA device index (default 0)");
     add_threads_to(*sub);
-    add_value(*sub, "--output,-o", command->output,
-              "Also write every point, predicted and measured, to FILE.jsonl or FILE.json", "FILE");
     sub->add_flag("--full", command->full, "Every value of every default sweep, not three of each");
-    command->telling.add_telling_to(*sub);
+    command->report.add_to(*sub);
+    sub->get_option("--output")
+        ->description("Also write every point, predicted and measured, to FILE.jsonl or FILE.json");
     sub->footer(
         "Examples:\n"
         "  coalprof verify\n"

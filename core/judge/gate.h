@@ -90,7 +90,8 @@ class GateCase {
 };
 
 struct GateReport {
-    std::string_view command = {};        // "compare", "check"
+    std::string_view command = {};        // "compare", "check", "verify"
+    std::string headline = {};            // empty: it follows from the cases
     std::vector<std::string> files = {};  // of a comparison the old one first
     std::uint64_t points = 0;             // that were compared
     std::uint64_t lines = 0;              // those of `points` that are lines of source

@@ -86,7 +86,8 @@ Listed findings_of(const GateReport& report, Kind kind) {
     return listed;
 }
 
-bool is_check(const GateReport& report) { return report.command == "check"; }
+// Of cases by name, one after the other; a comparison has findings by kind.
+bool is_check(const GateReport& report) { return report.command != "compare"; }
 
 // "offset=11: load_sectors 128 -> 160 (+25 %), predicted"
 std::string sentence_of(const GateFinding& finding, bool says_side) {
@@ -121,6 +122,7 @@ std::string outcome_line(const GateCase& one) {
 }
 
 std::string headline(const GateReport& report) {
+    if (!report.headline.empty()) return report.headline;
     const auto broken = report.count(Kind::broken);
     const auto missing = report.count(Kind::missing);
     if (is_check(report) && report.cases.size() == 1)
@@ -170,25 +172,6 @@ std::vector<std::string> remarks_of(const GateReport& report) {
         remarks.push_back("incomplete: " + printable(loss));
     for (const std::string& note : report.notes) remarks.push_back("note: " + printable(note));
     return remarks;
-}
-
-// Escapes characters with a meaning in Markdown or HTML, as entities or with a backslash.
-std::string markdown_text(std::string_view text) {
-    constexpr std::string_view marks = R"(\`*_{}[]#+!|~@$)";
-    std::string escaped;
-    for (const char c : printable(text)) {
-        if (c == '<')
-            escaped += "&lt;";
-        else if (c == '>')
-            escaped += "&gt;";
-        else if (c == '&')
-            escaped += "&amp;";
-        else if (marks.find(c) != marks.npos)
-            escaped.append({'\\', c});
-        else
-            escaped += c;
-    }
-    return escaped;
 }
 
 // As GitHub's runner reads the message of a workflow command.
@@ -470,8 +453,9 @@ std::string gate_sarif(const GateReport& report) {
           {"rules",
            Json::array({{{"id", fmt::format("coalprof/{}", report.command)},
                          {"shortDescription",
-                          {{"text", is_check(report) ? "a budget of memory traffic"
-                                                     : "memory traffic got worse"}}}}})}}}};
+                          {{"text", !is_check(report)         ? "memory traffic got worse"
+                                    : report.headline.empty() ? "a budget of memory traffic"
+                                                              : report.headline}}}}})}}}};
     return text_of(Json{{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
                         {"version", "2.1.0"},
                         {"runs", Json::array({{{"tool", tool}, {"results", results}}})}},
@@ -496,7 +480,7 @@ std::string gate_markdown(const GateReport& report) {
             for (std::size_t i = 0; i < std::min(findings.size(), most_shown); ++i)
                 text += fmt::format("| {} | {} | {} |\n", change,
                                     markdown_text(shown(findings[i].point)),
-                                    markdown_text(findings[i].text));
+                                    markdown_text(printable(findings[i].text)));
             if (all > most_shown)
                 text += fmt::format("| {} | | {} more |\n", change, grouped(all - most_shown));
         };

@@ -3,158 +3,103 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
-#include <map>
-#include <optional>
-#include <utility>
-#include <vector>
 
-#include "core/sweep/patterns.h"
-#include "core/sweep/sweep.h"
-#include "core/sweep/transpose.h"
+#include "core/run/agreement.h"
 #include "core/text/error.h"
-#include "core/text/range.h"
+#include "core/text/name_list.h"
 
 namespace coalprof {
-namespace {
 
-// Evenly spread values of a list, its first and last among them.
-std::vector<std::uint64_t> spread(const std::vector<std::uint64_t>& values, std::size_t most) {
-    if (values.size() <= most || most < 2) return values;
-    std::vector<std::uint64_t> chosen;
-    for (std::size_t i = 0; i < most; ++i)
-        chosen.push_back(values[i * (values.size() - 1) / (most - 1)]);
-    return chosen;
-}
-
-template <typename List, typename Item>
-bool is_in_scope(const List& list, const Item& item) {
-    return list.empty() || std::find(list.begin(), list.end(), item) != list.end();
-}
-
-// The option sets of a pattern under which it makes different programs.
-std::vector<PatternOptions> options_to_verify(const PatternInfo& pattern) {
-    std::vector<PatternOptions> all;
-    if (!pattern.takes("--variant")) return {PatternOptions{}};
-    const auto add = [&](std::string_view variant, std::optional<std::uint64_t> tile) {
-        PatternOptions& options = all.emplace_back();
-        options.variant = variant;
-        options.tile = tile;
-    };
-    // Tiles of all sizes where they decide over the banks; always those of 16, where a warp takes
-    // two rows.
-    for (const std::string_view variant : find_launch_option("variant")->words()) {
-        const bool has_own_banks = variant == "padded" || variant == "swizzled";
-        if (!has_own_banks) add(variant, std::nullopt);
-        if (!has_tile(variant)) continue;
-        add(variant, 16);
-        if (!has_own_banks) continue;
-        add(variant, 32);
-        add(variant, 64);
-    }
-    return all;
-}
-
-std::string name_of(const PlannedPoint& point) {
-    const Plan& plan = point.plan;
-    std::string variant = plan.options.variant == "naive" ? "" : " " + plan.options.variant;
-    if (plan.options.tile) variant += fmt::format(" tile={}", *plan.options.tile);
-    return fmt::format("{}{} {} {} {}", plan.pattern, variant, name_of(plan.op), name_of(plan.type),
-                       point.name);
-}
-
-}  // namespace
-
-CatalogPoints::CatalogPoints(const VerifyScope& scope, const Machine& machine)
-    : size_bytes_(scope.size_bytes), machine_(machine) {
-    for (const std::string_view op : word_list<Op>()) {
-        if (!is_in_scope(scope.ops, *find_word<Op>(op))) continue;
-        for (const PatternInfo& pattern : pattern_catalog()) {
-            if (!is_in_scope(scope.patterns, pattern.name)) continue;
-            for (const std::string_view type : element_type_list()) {
-                if (!is_in_scope(scope.types, *find_element_type(type))) continue;
-                if (bytes_of(*find_element_type(type)) >
-                    machine.rules->abilities.widest_access_bytes)
-                    continue;
-                for (const PatternOptions& options : options_to_verify(pattern))
-                    add_values({&pattern, options, *find_word<Op>(op), *find_element_type(type)},
-                               scope.most_values);
-            }
-        }
-    }
-    std::map<std::pair<Op, AccessSet>, std::vector<Recipe>> alike;
-    for (Recipe& recipe : recipes_)
-        alike[{recipe.op, recipe.accesses}].push_back(std::move(recipe));
-    recipes_.clear();
-    for (auto& [what, some] : alike)
-        std::move(some.begin(), some.end(), std::back_inserter(recipes_));
-}
-
-// Adds the values at which op, type and value fit the pattern.
-void CatalogPoints::add_values(Recipe recipe, std::size_t most_values) {
-    const auto values =
-        parse_sized_range(recipe.pattern->default_range(bytes_of(recipe.type)), "--range").values;
-    for (const std::uint64_t value : spread(values, most_values)) {
-        try {
-            recipe.value = value;
-            recipe.accesses = accesses_of(point_of(recipe).plan.program);
-            recipes_.push_back(recipe);
-        } catch (const UsageError&) {
-            continue;
-        }
-    }
-}
-
-PlannedPoint CatalogPoints::point_of(const Recipe& recipe) const {
+Sweep VerifyScope::sweep() const {
     Sweep sweep;
-    sweep.pattern = std::string(recipe.pattern->name);
-    sweep.launch.options = recipe.options;
-    sweep.values = {recipe.value};
-    sweep.launch.op = recipe.op;
-    sweep.launch.type = recipe.type;
-    sweep.launch.shape.size_bytes = size_bytes_;
-    sweep.machines = {machine_};
-    return SweepPoints(std::move(sweep)).at(0);
+    take_option(sweep, "type", types.empty() ? joined(element_type_list(), ",") : types);
+    take_option(sweep, "op", ops.empty() ? joined(word_list<Op>(), ",") : ops);
+    take_option(sweep, "size_bytes", size);
+    return sweep;
+}
+
+CatalogPoints::CatalogPoints(const VerifyScope& scope, const Machine& machine) {
+    for (const PatternInfo& pattern : pattern_catalog()) {
+        if (!scope.patterns.empty() && std::ranges::count(scope.patterns, pattern.name) == 0)
+            continue;
+        Sweep sweep = scope.sweep();
+        sweep.pattern = pattern.name;
+        sweep.machines = {machine};
+        if (pattern.takes("--variant")) {
+            take_option(sweep, "variant", joined(find_launch_option("variant")->words(), ","));
+            take_option(sweep, "tile", "16,32,64");  // that decide over the banks
+        }
+        set_values(sweep, pattern, {}, "--range");
+        const std::size_t last = sweep.values.size() - 1;
+        const std::size_t most = std::min(scope.most_values, sweep.values.size());
+        for (std::size_t i = 1; i < most; ++i)
+            sweep.values[i] = sweep.values[i * last / (most - 1)];
+        sweep.values.resize(most);
+        const SweepPoints& points = sweeps_.emplace_back(std::move(sweep));
+        for (std::uint64_t number = 0; number < points.count(); ++number) try {
+                const Plan plan = points.at(number).plan;
+                if (bytes_of(plan.type) <= machine.rules->abilities.widest_access_bytes)
+                    places_.push_back(
+                        {plan.op, accesses_of(plan.program), sweeps_.size() - 1, number});
+            } catch (const UsageError&) {
+                continue;  // they do not fit together
+            }
+    }
+    std::ranges::sort(places_);
 }
 
 void CatalogPoints::make(PlannedPoint& point) const {
     const std::uint64_t number = point.number;
-    point = point_of(recipes_[number]);
+    point.number = places_[number].number;
+    sweeps_[places_[number].sweep].make(point);
     point.number = number;
-    point.name = name_of(point);
+    point.name.insert(0, point.plan.pattern + " ");
 }
 
-void Tally::begin(const ResultHead& head) {
-    if (points_) points_->begin(head);
+void VerifyJudge::begin(const ResultHead& head) {
+    if (head.device) gpu_ = head.device->name;
+    if (next_) next_->begin(head);
 }
 
-void Tally::point(const Point& point) {
-    totals_.points += 1;
-    if (!point.failure.empty()) {
-        totals_.failed_points += 1;
-        totals_.findings.push_back({point.name, point.failure});
-    }
+void VerifyJudge::point(const Point& point) {
+    GateCase& exact = report_.cases.front();
+    ++report_.points;
+    if (!point.failure.empty())
+        exact.add({.kind = GateFinding::Kind::missing, .point = point.name, .text = point.failure});
     if (point.measured) {
         const Agreement agreement = agreement_of(point);
-        totals_.compared += agreement.compared;
-        totals_.missing += agreement.missing;
-        totals_.disagreements += agreement.disagreements.size();
+        unmeasured_ += agreement.missing;
         for (const HeldInterval& interval : agreement.intervals) {
-            VerifyTotals::Estimated& of = totals_.estimated[interval.counter];
-            of.measured += 1;
-            of.held += interval.holds;
+            auto& [held, all] = intervals_[interval.counter];
+            held += interval.holds, ++all;
         }
         for (const Disagreement& found : agreement.disagreements)
-            totals_.findings.push_back({point.name, describe(found)});
+            exact.add({.point = point.name,
+                       .counter = key_of(found.counter),
+                       .before = static_cast<double>(found.predicted),
+                       .now = static_cast<double>(found.measured),
+                       .text = describe(found)});
+        for (auto k = agreement.disagreements.size(); k < agreement.compared; ++k) exact.hold();
     }
-    if (points_) points_->point(point);
+    if (next_) next_->point(point);
 }
 
-void Tally::finish(const ResultTail& tail) {
-    totals_.status = tail.status;
+void VerifyJudge::finish(const ResultTail& tail) {
+    GateCase& exact = report_.cases.front();
+    exact.set_noun("counter");
+    report_.headline =
+        fmt::format("{}: {} of {} counters of {} points agree exactly", gpu_, exact.held(),
+                    exact.held() + exact.count(GateFinding::Kind::broken), report_.points);
+    for (const auto& [counter, of] : intervals_)
+        report_.notes.push_back(fmt::format("{}: {} of {} intervals hold what was measured",
+                                            key_of(counter), of.first, of.second));
+    if (unmeasured_ > 0)
+        report_.notes.push_back(
+            fmt::format("{} predicted counters could not be measured", unmeasured_));
+    if (tail.status == Status::interrupted) report_.losses.emplace_back("not all was measured");
     for (const Warning& warning : tail.warnings)
-        if (warning.point.empty()) totals_.findings.push_back({"", warning.text});
-    if (points_) points_->finish(tail);
+        if (warning.point.empty()) report_.losses.push_back(warning.text);
+    if (next_) next_->finish(tail);
 }
 
 }  // namespace coalprof

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/formula/formula.h"
+#include "core/judge/gate_formats.h"
 #include "core/judge/verify.h"
 #include "core/run/runs.h"
 #include "core/text/range.h"
@@ -145,8 +146,7 @@ TEST_F(DivergentOnGpu, counters_are_as_predicted_whichever_lanes_take_part) {
             launches.add_formulas(*find_word<Op>(op), per_thread);
         }
     ListedPoints points(std::move(launches.points));
-    VerifyTotals totals;
-    Tally tally(totals, nullptr);
+    VerifyJudge judge(nullptr);
     run_on_device(
         points,
         {.launcher = launcher(),
@@ -154,14 +154,14 @@ TEST_F(DivergentOnGpu, counters_are_as_predicted_whichever_lanes_take_part) {
          .no_counters = {},
          .wanted = [](AccessSet accesses) { return counters_of(CounterSet::memory, accesses); },
          .repeats = 0},
-        tally);
-    fmt::print("{} of {} counters of {} divergent launches agree\n", totals.agreed(),
-               totals.compared, totals.points);
-    EXPECT_GT(totals.points, 1500u);
-    EXPECT_EQ(totals.failed_points, 0u);
-    EXPECT_EQ(totals.disagreements, 0u);
-    for (std::size_t k = 0; k < std::min<std::size_t>(totals.findings.size(), 40); ++k)
-        fmt::print("  {}: {}\n", totals.findings[k].point, totals.findings[k].text);
+        judge);
+    const GateReport& report = judge.report();
+    const std::uint64_t agreed = report.cases.front().held();
+    const std::uint64_t broken = report.count(GateFinding::Kind::broken);
+    fmt::print("{} of {} counters of {} divergent launches agree\n", agreed, agreed + broken,
+               report.points);
+    EXPECT_GT(report.points, 1500u);
+    EXPECT_EQ(report.code(), ExitCode::done) << gate_text(report);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/count/predict.h"
+#include "core/judge/gate_formats.h"
 #include "core/judge/verify.h"
 #include "core/run/runs.h"
 #include "core/sweep/patterns.h"
@@ -167,11 +168,10 @@ TEST_F(NearOnGpu, two_elements_in_each_others_place_are_noticed) {
 }
 
 // Counts what `coalprof verify` counts.
-VerifyTotals totals_of(const VerifyScope& scope, const Machine& machine, KernelLauncher& launcher,
-                       CounterCollector& collector) {
+void expect_agreement(const VerifyScope& scope, const Machine& machine, KernelLauncher& launcher,
+                      CounterCollector& collector) {
     CatalogPoints points(scope, machine);
-    VerifyTotals totals;
-    Tally tally(totals, nullptr);
+    VerifyJudge judge(nullptr);
     run_on_device(
         points,
         {.launcher = launcher,
@@ -179,55 +179,49 @@ VerifyTotals totals_of(const VerifyScope& scope, const Machine& machine, KernelL
          .no_counters = {},
          .wanted = [](AccessSet accesses) { return counters_of(CounterSet::basic, accesses); },
          .repeats = 0},
-        tally);
-    return totals;
-}
-
-void expect_agreement(const VerifyTotals& totals) {
-    EXPECT_EQ(totals.failed_points, 0u);
-    EXPECT_GT(totals.compared, totals.points);
-    for (const auto& finding : totals.findings)
-        ADD_FAILURE() << finding.point << ": " << finding.text;
+        judge);
+    EXPECT_GT(judge.report().cases.front().held(), judge.report().points);
+    EXPECT_EQ(judge.report().code(), ExitCode::done) << gate_text(judge.report());
 }
 
 TEST_F(NearOnGpu, counters_of_shared_memory_are_the_models) {
     COALPROF_NEEDS_COUNTERS();
     VerifyScope scope;
     scope.patterns = {"shared-stride", "shared-pad", "shared-broadcast", "shared-random"};
-    scope.types = {ElementType::u8, ElementType::f32, ElementType::f64, ElementType::f32x4};
-    scope.size_bytes = 1 << 18;
-    scope.ops = {Op::load, Op::store, Op::rmw};
-    expect_agreement(totals_of(scope, machine(), launcher(), collector()));
+    scope.types = "u8,f32,f64,f32x4";
+    scope.size = "256KiB";
+    scope.ops = "load,store,rmw";
+    expect_agreement(scope, machine(), launcher(), collector());
 }
 
 TEST_F(NearOnGpu, counters_of_constant_memory_are_the_models) {
     COALPROF_NEEDS_COUNTERS();
     VerifyScope scope;
     scope.patterns = {"constant"};
-    scope.size_bytes = 1 << 18;
+    scope.size = "256KiB";
     scope.most_values = 6;
-    scope.ops = {Op::load};
-    expect_agreement(totals_of(scope, machine(), launcher(), collector()));
+    scope.ops = "load";
+    expect_agreement(scope, machine(), launcher(), collector());
 }
 
 TEST_F(NearOnGpu, counters_of_local_memory_are_the_models) {
     COALPROF_NEEDS_COUNTERS();
     VerifyScope scope;
     scope.patterns = {"local"};
-    scope.size_bytes = 1 << 18;
+    scope.size = "256KiB";
     scope.most_values = 6;
-    scope.ops = {Op::load, Op::store, Op::rmw};
-    expect_agreement(totals_of(scope, machine(), launcher(), collector()));
+    scope.ops = "load,store,rmw";
+    expect_agreement(scope, machine(), launcher(), collector());
 }
 
 TEST_F(NearOnGpu, counters_of_a_tiled_transpose_are_the_models) {
     COALPROF_NEEDS_COUNTERS();
     VerifyScope scope;
     scope.patterns = {"transpose"};
-    scope.types = {ElementType::u8, ElementType::f32, ElementType::f64, ElementType::f32x4};
-    scope.size_bytes = 1 << 20;
-    scope.ops = {Op::copy};
-    expect_agreement(totals_of(scope, machine(), launcher(), collector()));
+    scope.types = "u8,f32,f64,f32x4";
+    scope.size = "1MiB";
+    scope.ops = "copy";
+    expect_agreement(scope, machine(), launcher(), collector());
 }
 
 // What the candidates for constant_requests say, with the table's loads and without: the model is
