@@ -3,45 +3,23 @@
 // interval of an exact one.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "core/text/describe.h"
 #include "core/text/error.h"
-#include "core/text/fold.h"
 #include "core/write/columns.h"
 #include "core/write/formats.h"
+#include "core/write/safe_text.h"
 #include "core/write/text_buffer.h"
 
 namespace coalprof {
 namespace {
 
-bool needs_quotes(std::string_view text) {
-    return begins_like_command(text) || std::any_of(text.begin(), text.end(), [](char c) {
-               return c == ',' || c == '"' || c == '\r' || c == '\n';
-           });
-}
-
-void put_text(TextBuffer& out, std::string_view text) {
-    // A spreadsheet would run such a cell as a formula; the apostrophe makes it text.
-    constexpr std::string_view formula_starts = "=+-@\t\r";
-    const bool is_guarded =
-        !text.empty() && formula_starts.find(text.front()) != std::string_view::npos;
-    if (!is_guarded && !needs_quotes(text)) return out.put(text);
-    out.put('"');
-    if (is_guarded) out.put('\'');
-    for (const char c : text) {
-        if (c == '"') out.put('"');
-        out.put(c);
-    }
-    out.put('"');
-}
-
 void put_value(TextBuffer& out, const Value& value) {
     struct Visitor {
         TextBuffer& out;
         void operator()(std::monostate) const {}
-        void operator()(const std::string& text) const { put_text(out, text); }
+        void operator()(const std::string& text) const { put_csv_text(out, text); }
         void operator()(std::int64_t number) const { out.put(number); }
         void operator()(std::uint64_t number) const { out.put(number); }
         void operator()(double number) const {
@@ -76,7 +54,7 @@ class CsvWriter : public ResultSink {
             predicted_.add(point.predicted);
             if (point.measured) measured_.add(*point.measured);
         }
-        put_cells([&](const FrameColumn& column) { put_text(text_, column.key); });
+        put_cells([&](const FrameColumn& column) { put_csv_text(text_, column.key); });
         for (const Point& point : first_points_) put_row(point);
         first_points_ = {};
     }

@@ -7,6 +7,8 @@
 #include "core/text/describe.h"
 #include "core/text/name_list.h"
 #include "core/write/json_text.h"
+#include "core/write/safe_text.h"
+#include "core/write/text_buffer.h"
 
 namespace coalprof {
 namespace {
@@ -44,26 +46,6 @@ std::string cell_of(const ListRow& row, const std::string& key) {
     return list == row.lists.end() ? std::string() : joined(list->second, text_in, " ");
 }
 
-// As RFC 4180 says; text that a spreadsheet would execute gets an apostrophe.
-std::string csv_cell(const std::string& text) {
-    constexpr std::string_view formula_starts = "=+-@\t\r";
-    const bool is_guarded =
-        !text.empty() && formula_starts.find(text.front()) != std::string_view::npos;
-    if (!is_guarded && text.find_first_of(",\"\r\n") == std::string::npos) return text;
-    std::string quoted = is_guarded ? "\"'" : "\"";
-    for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-    return quoted + '"';
-}
-
-std::string markdown_cell(const std::string& text) {
-    std::string safe;
-    for (const char c : text) {
-        if (std::string_view("\\`*_<>|[]").find(c) != std::string_view::npos) safe += '\\';
-        safe += c == '\n' ? ' ' : c;
-    }
-    return safe;
-}
-
 }  // namespace
 
 std::string list_as_json(const ResultHead& head, const ListDocument& list) {
@@ -88,30 +70,32 @@ std::string list_as_jsonl(const ResultHead&, const ListDocument& list) {
 
 std::string list_as_csv(const ResultHead&, const ListDocument& list) {
     const std::vector<std::string> columns = columns_of(list);
-    std::string text;
+    TextBuffer text;
     const auto add_line = [&](auto cell) {
-        for (std::size_t i = 0; i < columns.size(); ++i)
-            text.append(i == 0 ? "" : ",").append(csv_cell(cell(columns[i])));
-        text += '\n';
+        for (const std::string& key : columns) {
+            if (&key != &columns.front()) text.put(',');
+            put_csv_text(text, cell(key));
+        }
+        text.put('\n');
     };
     add_line([](const std::string& key) { return key; });
     for (const ListRow& row : list.rows)
         add_line([&](const std::string& key) { return cell_of(row, key); });
-    return text;
+    return std::string(text.view());
 }
 
 std::string list_as_markdown(const ResultHead&, const ListDocument& list) {
     const std::vector<std::string> columns = columns_of(list);
-    std::string text;
-    const auto add_line = [&](auto cell) {
-        text += '|';
-        for (const std::string& key : columns) text += ' ' + cell(key) + " |";
-        text += '\n';
+    const auto line = [&](auto cell) {
+        return "|" +
+               joined(
+                   columns, [&](const auto& key) { return " " + cell(key) + " |"; }, "") +
+               "\n";
     };
-    add_line([](const std::string& key) { return markdown_cell(key); });
-    add_line([](const std::string&) { return std::string("---"); });
+    std::string text = line(markdown_text);
+    text += line([](const std::string&) { return std::string("---"); });
     for (const ListRow& row : list.rows)
-        add_line([&](const std::string& key) { return markdown_cell(cell_of(row, key)); });
+        text += line([&](const std::string& key) { return markdown_text(cell_of(row, key)); });
     return text;
 }
 

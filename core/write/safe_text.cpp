@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/text/describe.h"
+#include "core/text/fold.h"
 #include "core/text/utf8.h"
 
 namespace coalprof {
@@ -45,6 +46,37 @@ std::string xml_text(std::string_view text) {
             default: escaped += c;
         }
     return escaped;
+}
+
+static bool needs_quotes(std::string_view text) {
+    return begins_like_command(text) || std::any_of(text.begin(), text.end(), [](char c) {
+               return c == ',' || c == '"' || c == '\r' || c == '\n';
+           });
+}
+
+void put_csv_text(TextBuffer& out, std::string_view text) {
+    // A spreadsheet would run such a cell as a formula; the apostrophe makes it text.
+    constexpr std::string_view formula_starts = "=+-@\t\r";
+    const bool is_guarded =
+        !text.empty() && formula_starts.find(text.front()) != std::string_view::npos;
+    if (!is_guarded && !needs_quotes(text)) return out.put(text);
+    out.put('"');
+    if (is_guarded) out.put('\'');
+    for (const char c : text) {
+        if (c == '"') out.put('"');
+        out.put(c);
+    }
+    out.put('"');
+}
+
+std::string markdown_text(std::string_view text) {
+    constexpr std::string_view markup = "\\`*_{}[]<>#|~$&@";
+    std::string safe;
+    for (const char c : text) {
+        if (markup.find(c) != std::string_view::npos) safe += '\\';
+        safe += c == '\n' ? ' ' : c;
+    }
+    return safe;
 }
 
 }  // namespace coalprof

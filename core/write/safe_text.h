@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/write/text_buffer.h"
+
 namespace coalprof {
 
 std::string xml_text(std::string_view text);
@@ -12,5 +14,10 @@ std::string xml_text(std::string_view text);
 // `text` safe to print in at most `columns` columns; a cut is marked. With `ascii`, characters
 // above 127 become '?'.
 std::string cell_text(std::string_view text, std::size_t columns, bool ascii);
+
+// A field of CSV, as RFC 4180 says.
+void put_csv_text(TextBuffer& out, std::string_view text);
+// Escapes marks, so that a name does not end its cell either.
+std::string markdown_text(std::string_view text);
 
 }  // namespace coalprof

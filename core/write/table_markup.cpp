@@ -11,17 +11,6 @@
 namespace coalprof {
 namespace {
 
-// Escapes marks in a name, so that it does not end its cell either.
-std::string markdown_text(std::string_view text) {
-    constexpr std::string_view markup = "\\`*_{}[]<>#|~$&";
-    std::string safe;
-    for (const char c : text) {
-        if (markup.find(c) != std::string_view::npos) safe += '\\';
-        safe += c == '\n' ? ' ' : c;
-    }
-    return safe;
-}
-
 std::string latex_text(std::string_view text) {
     constexpr std::array<std::pair<std::string_view, std::string_view>, 13> spelled{
         {{"::", ":{}:"},  // at the begin of a line CI systems take it for a command
