@@ -211,18 +211,12 @@ void OutputOptions::add_to(CLI::App& command) {
     add_repeated(command, "--output,-o", files,
                  "Write the result to FILE as well; its suffix picks the format; may be repeated",
                  "FILE", group);
-    command
-        .add_flag(
-            "--partial-in-place", part_in_place,
-            "An interrupted run writes its finished points to FILE itself, not to FILE.partial")
-        ->group(group);
     add_telling_to(command);
 }
 
 void OutputOptions::offer_only(CLI::App& command, std::string_view formats) {
     command.get_option("--format")
         ->description(fmt::format("Format of standard output: {}", formats));
-    command.remove_option(command.get_option("--partial-in-place"));
     for (const char* name : {"jsonl", "csv"})
         if (formats.find(name) == formats.npos)
             command.remove_option(command.get_option(fmt::format("--{}", name)));
@@ -296,14 +290,15 @@ std::vector<OutputTarget> OutputOptions::targets() const {
     for (const std::string& file : files) {
         const bool is_stdout = is_standard_output(file);
         stdout_is_taken = stdout_is_taken || is_stdout;
-        targets.push_back(
-            {file, is_stdout && !named ? &default_format() : &format_of_path(file, named),
-             is_stdout ? on_screen
-                       : TableStyle{.width = 0, .ascii = look.plain, .find_warp = find_point_warp},
-             part_in_place});
+        targets.push_back({
+            file,
+            is_stdout && !named ? &default_format() : &format_of_path(file, named),
+            is_stdout ? on_screen
+                      : TableStyle{.width = 0, .ascii = look.plain, .find_warp = find_point_warp},
+        });
     }
     if (!stdout_is_taken)
-        targets.insert(targets.begin(), {"-", named ? named : &default_format(), on_screen, false});
+        targets.insert(targets.begin(), {"-", named ? named : &default_format(), on_screen});
     for (OutputTarget& target : targets) {
         target.style.name = std::filesystem::path(target.path).stem().string();
         if (is_standard_output(target.path)) target.style.name.clear();

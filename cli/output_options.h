@@ -60,7 +60,6 @@ struct OutputOptions {
     std::string format;
     std::vector<std::string> files;
     std::vector<std::string> source_folders;
-    bool part_in_place = false;
     bool json = false;
     bool jsonl = false;
     bool csv = false;

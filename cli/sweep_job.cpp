@@ -22,7 +22,6 @@ namespace {
 std::string first_file(const std::vector<OutputTarget>& targets) {
     for (const OutputTarget& target : targets) {
         const std::string& path = target.path;
-        if (target.takes_part) return {};  // its points go nowhere else
         if (path == "-" || path.starts_with("/dev/") || path.starts_with("/proc/")) continue;
         struct stat old {};
         if (::stat(path.c_str(), &old) == 0 && !S_ISREG(old.st_mode)) continue;
@@ -143,8 +142,7 @@ RunSinks::RunSinks(const std::vector<OutputTarget>& targets, const MachineOption
       resumes_(machine.resume) {
     if (resumes_ && file_.empty())
         throw UsageError("--resume: there is no file to go on with",
-                         "name the file that the earlier run was to write: --output FILE, without "
-                         "--partial-in-place");
+                         "name the file that the earlier run was to write: --output FILE");
     outputs_.emplace(
         targets,
         [&output, code = std::string(said_code)](const std::vector<Warning>& warnings) {

@@ -72,8 +72,7 @@ bool has_csv(const std::vector<OutputTarget>& targets) {
 class Outputs::Output {
  public:
     explicit Output(const OutputTarget& target)
-        : takes_part_(target.takes_part),
-          is_for_programs_(target.format->text == TextRule::escaped) {
+        : is_for_programs_(target.format->text == TextRule::escaped) {
         if (is_standard_output(target.path)) {
             bytes_ = std::make_unique<StandardOutput>();
         } else {
@@ -95,7 +94,6 @@ class Outputs::Output {
     // points there is nothing to keep.
     std::string commit_part(std::uint64_t points) {
         if (!file_) return {};
-        if (points > 0 && takes_part_) return commit();
         if (points > 0) {
             file_->commit_part();
             return file_->remark();
@@ -116,7 +114,6 @@ class Outputs::Output {
  private:
     std::unique_ptr<ByteSink> bytes_;
     OutputFile* file_ = nullptr;
-    bool takes_part_ = false;
     bool is_for_programs_ = false;
     std::unique_ptr<ResultSink> format_;
 };

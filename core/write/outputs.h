@@ -18,7 +18,6 @@ struct OutputTarget {
     std::string path;  // "-" and "/dev/stdout" are standard output
     const Format* format = nullptr;
     TableStyle style;
-    bool takes_part = false;  // also of an interrupted result; else that goes beside it
 };
 
 // "-" and "/dev/stdout".
@@ -54,8 +53,8 @@ class Outputs : public ResultSink {
     // Throws ReaderGone, or the failures, when no output is left.
     void point(const Point& point) override;
     // Ends every output and puts the files in place; those of an interrupted result beside their
-    // places, see OutputFile::commit_part(), unless the target takes it, and without points
-    // nowhere. Then throws the failures, if any, as one Error (ExitCode::output).
+    // places, see OutputFile::commit_part(), and without points nowhere. Then throws the failures,
+    // if any, as one Error (ExitCode::output).
     void finish(const ResultTail& tail) override;
 
  private:

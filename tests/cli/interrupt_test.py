@@ -143,15 +143,6 @@ class Interrupt(Case):
         self.assertEqual(process.returncode, INTERRUPTED, err)
         return err
 
-    def test_replaces_an_old_file_by_finished_points_where_the_user_says_so(self):
-        with tempfile.TemporaryDirectory() as folder:
-            with open(f"{folder}/x.json", "w", encoding="ascii") as file:
-                file.write("old")
-            self.end_between_points(folder, "--partial-in-place")
-            self.assertEqual(os.listdir(folder), ["x.json"])
-            with open(f"{folder}/x.json", encoding="utf-8") as file:
-                self.assertEqual(json.load(file)["status"], "interrupted")
-
     def test_ends_a_long_prediction_and_delivers_the_points_before_it(self):
         with tempfile.TemporaryDirectory() as folder:
             err = self.end_between_points(folder)

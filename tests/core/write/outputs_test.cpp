@@ -216,21 +216,6 @@ TEST(Outputs, of_an_interrupted_run_replace_nothing) {
     }
 }
 
-TEST(Outputs, of_an_interrupted_run_take_its_points_where_the_user_says_so) {
-    const TemporaryFolder folder;
-    for (const int points : {0, 2}) {
-        folder.write("a.json", "old");
-        OutputTarget a = target(folder / "a.json");
-        a.takes_part = true;
-        Outputs outputs({a});
-        outputs.begin(synthetic::head());
-        for (int i = 0; i < points; ++i) outputs.point(synthetic::point(i));
-        outputs.finish({Status::interrupted, {}});
-        EXPECT_THAT(folder.names(), ElementsAre("a.json"));
-        EXPECT_THAT(folder.read("a.json"), points == 0 ? HasSubstr("old") : HasSubstr("offset=1"));
-    }
-}
-
 TEST(Outputs, are_never_what_is_read) {
     const TemporaryFolder folder;
     folder.write("in.json", "read");
