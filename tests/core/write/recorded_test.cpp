@@ -68,6 +68,7 @@ std::string without_separators(std::string text) {
     return text;
 }
 
+// `text` is of findings, which most sweeps lack.
 class RecordedResult : public testing::TestWithParam<const char*> {};
 
 TEST_P(RecordedResult, of_any_length_is_written_in_every_format_with_any_columns) {
@@ -77,7 +78,8 @@ TEST_P(RecordedResult, of_any_length_is_written_in_every_format_with_any_columns
         for (const auto& columns : column_choices(result.points.front()))
             for (const Format& format : all_formats()) {
                 result.head.columns = result.head.foremost = columns;
-                EXPECT_NE(written(format, result, points), "") << format.name;
+                EXPECT_TRUE(format.name == "text" || written(format, result, points) != "")
+                    << format.name;
             }
     }
 }
@@ -93,7 +95,9 @@ TEST_P(RecordedResult, of_any_length_is_written_for_every_terminal) {
                                            .color = is_rich,
                                            .ascii = !is_rich,
                                            .explains_all = is_rich};
-                    EXPECT_NE(written(format, result, points, style), "") << format.name;
+                    EXPECT_TRUE(format.name == "text" ||
+                                written(format, result, points, style) != "")
+                        << format.name;
                 }
     }
 }
