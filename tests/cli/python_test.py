@@ -94,6 +94,7 @@ class Calls(Case):
     def test_judge_results(self):
         narrow, wide = coalprof.formula("a[i]"), coalprof.formula("a[i*2]")
         self.assertTrue(coalprof.check(narrow, "load_sectors_per_request <= 4"))
+        self.assertFalse(coalprof.check(wide, budget="load_sectors_per_request <= 4"))
         broken = coalprof.check(wide, "load_sectors_per_request <= 4")
         self.assertEqual((broken.ok, broken.code, broken.findings[0]["now"]), (False, harness.FINDING, 8))
         self.assertTrue(coalprof.compare(wide, wide, tolerance="1%"))

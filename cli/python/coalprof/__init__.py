@@ -53,8 +53,8 @@ def run(program: Sequence[Path], **options: Any) -> Result:
 
 
 def check(result: Result | Path, *budgets: str, **options: Any) -> Verdict:
-    """check(result, "load_sectors_per_request <= 4")"""
-    return Verdict(call("check", [result], {**options, "budget": [*budgets, *options.get("budget", [])]}))
+    """check(result, "load_sectors_per_request <= 4"), or with budget_file="budgets.txt"."""
+    return Verdict(call("check", [result], {"budget": budgets, **options}))
 
 
 def compare(old: Result | Path, new: Result | Path, **options: Any) -> Verdict:
