@@ -123,6 +123,13 @@ class Words_(Case):
                          ["--var=k=1..32:1", "--var=d=1,4", "--range=8..0:-4"])
         self.assertEqual(self.words(type=["f16", "f32"]), ["--type=f16", "--type=f32"])
 
+    def test_of_arrays_are_files_as_numpy_writes_them(self):
+        with Words() as words:
+            for code, kind in (("B", "|u1"), ("i", "<i4"), ("q", "<i8"), ("Q", "<u8"), ("f", "<f4"), ("d", "<f8")):
+                with self.subTest(kind), open(words.of(array.array(code, [1, 2, 3])), "rb") as ours, \
+                        open(harness.write_npy(words.new_file(".npy"), [1, 2, 3], kind), "rb") as theirs:
+                    self.assertEqual(ours.read(), theirs.read())
+
     def test_of_files_are_removed(self):
         with Words() as words:
             name = words.of(array.array("d", [1]), "@")[1:]

@@ -67,7 +67,7 @@ def npy_header(view: memoryview) -> bytes:
         raise TypeError(f"cannot hand over elements of type {view.format!r}: integers and floats can be")
     import sys
     is_big = order in ">!" or (order in "=@" and sys.byteorder == "big")
-    shape = "".join(f"{extent}, " for extent in view.shape or ())
-    header = f"{{'descr': '{'>' if is_big else '<'}{kind}{view.itemsize}', 'fortran_order': False, 'shape': ({shape}), }}"
+    mark = "|" if view.itemsize == 1 else ">" if is_big else "<"
+    header = f"{{'descr': '{mark}{kind}{view.itemsize}', 'fortran_order': False, 'shape': {tuple(view.shape or ())}, }}"
     header += " " * (63 - (10 + len(header)) % 64) + "\n"
     return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode()
