@@ -57,6 +57,7 @@ class Action(Case):
         matcher, = re.findall("^::add-matcher::(.*)$", said, re.MULTILINE)
         self.assertTrue(os.path.exists(matcher))
         self.step("Predict", code=harness.USAGE, PREDICT="formula 'a[i'")
+        self.step("Predict", code=1, PREDICT="formula 'a[i")  # a quote that has no end
 
     def test_checks_with_annotations_and_sarif(self):
         self.step("Predict", PREDICT=" ".join(KERNEL))
