@@ -375,7 +375,7 @@ class Comparison::Impl {
     }
 
     void look_at_work(const Point& point) {
-        const Pair useful{old_.predicted[Counter::useful_bytes],
+        const Pair useful{std::as_const(old_).predicted[Counter::useful_bytes],
                           point.predicted[Counter::useful_bytes]};
         if (!useful.has_numbers() || number_in(useful.older) == number_in(useful.newer)) return;
         const auto text = [](const Reading& reading) {
@@ -388,11 +388,12 @@ class Comparison::Impl {
 
     void compare_readings(const Point& point, bool with_measured) {
         static const Readings nothing;
+        const Readings& old_predicted = old_.predicted;
         const Readings& old_measured = old_.measured && with_measured ? *old_.measured : nothing;
         const Readings& new_measured = point.measured ? *point.measured : nothing;
         for (const CounterInfo& row : all_counters()) {
             const Counter counter = row.counter;
-            const Pair predicted{old_.predicted[counter], point.predicted[counter]};
+            const Pair predicted{old_predicted[counter], point.predicted[counter]};
             const Pair measured{old_measured[counter], new_measured[counter]};
             if (!is_number(predicted.older) && !is_number(measured.older)) continue;
             const bool says_more = !has_parts(counter, old_.predicted, point.predicted);
