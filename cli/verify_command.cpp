@@ -1,16 +1,15 @@
 // `coalprof verify`: the whole catalog on the GPU, against the model.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
+#include <utility>
 
+#include "cli/gate_options.h"
 #include "cli/invocation.h"
-#include "cli/output_options.h"
 #include "cli/parse.h"
 #include "cli/print.h"
 #include "cli/progress.h"
 #include "cli/saved_result.h"
-#include "cli/sweep_options.h"
 #include "cli/wiring.h"
 #include "core/judge/verify.h"
 #include "core/result/result.h"
