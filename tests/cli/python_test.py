@@ -222,6 +222,13 @@ class Wheel(Case):
         with open(self.path, "rb") as one, open(self.wheel("two"), "rb") as two:
             self.assertEqual(hashlib.sha256(one.read()).digest(), hashlib.sha256(two.read()).digest())
 
+    def test_is_named_after_the_processor_of_its_program(self):
+        self.assertRegex(os.path.basename(self.path), r"^coalprof-[0-9.]+-py3-none-manylinux_2_28_(x86_64|aarch64)\.whl$")
+        os.makedirs(f"{self.folder}/other/bin")
+        with open(harness.PROGRAM, "rb") as program, open(f"{self.folder}/other/bin/coalprof", "wb") as other:
+            other.write(program.read(18) + b"\xb7\0")  # EM_AARCH64 of elf.h is 183
+        self.assertRegex(self.call(f"{harness.SOURCE}/scripts/wheel", f"{self.folder}/other", self.folder), r"_aarch64\.whl$")
+
     def test_records_each_file_with_its_hash(self):
         with zipfile.ZipFile(self.path) as wheel:
             record, = (name for name in wheel.namelist() if name.endswith("/RECORD"))
