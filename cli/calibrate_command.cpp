@@ -56,7 +56,11 @@ ExitCode run_calibrate(const CalibrateCommand& command, const Invocation& invoca
             {.index = static_cast<int>(parse_integer(command.device, "--device", 0, 1023)),
              .wants_counters = false,
              .wants_ceilings = true});
-        if (!device.launcher) throw Error(fmt::format("calibrate needs a GPU: {}", device.no_gpu));
+        if (!device.launcher)
+            throw Error(
+                fmt::format("calibrate needs a GPU: {}; run it on the GPU's host, and take "
+                            "what it saves along: --machine ./FILE.json",
+                            device.no_gpu));
         const Calibration found = calibrate(*device.launcher);
         disturbance = found.disturbance;
         return Listing{.document = machine_document(found),

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 
 #include "cli/formula_options.h"
 #include "cli/invocation.h"
@@ -28,6 +27,7 @@
 #include "core/runtime/parallel.h"
 #include "core/sweep/warps_source.h"
 #include "core/text/describe.h"
+#include "core/text/file_kind.h"
 #include "core/text/fold.h"
 #include "core/text/name_list.h"
 #include "core/text/number.h"
@@ -256,11 +256,11 @@ DrawnWarps with_time(DrawnWarps drawn, const Plan& plan, const Machine& machine)
 DrawnWarps explain_pattern(const CLI::App& app, const Invocation& invocation,
                            const ExplainCommand& command, const Machine& machine,
                            std::optional<std::uint64_t> warp) {
-    if (std::error_code error; std::filesystem::is_regular_file(command.pattern, error))
-        throw UsageError(
-            fmt::format("explain {}: a file is named after its kind", shown(command.pattern)),
-            fmt::format("coalprof explain kernel {0} NAME --line N, or coalprof explain warps {0}",
-                        shown(command.pattern)));
+    refuse_file(
+        command.pattern, "a pattern",
+        fmt::format("a file follows its kind: coalprof explain kernel {0} NAME --line N, or "
+                    "coalprof explain warps {0}",
+                    shown(command.pattern)));
     const PatternInfo& pattern = find_pattern(command.pattern);
     refuse_foreign_options(app, invocation, pattern.name, &pattern);
     if (app.count("EXPR") > 0)

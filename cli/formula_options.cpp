@@ -7,6 +7,7 @@
 #include "cli/parse.h"
 #include "core/formula/tree.h"
 #include "core/text/describe.h"
+#include "core/text/file_kind.h"
 #include "core/text/range.h"
 
 namespace coalprof {
@@ -56,6 +57,8 @@ void FormulaOptions::declare(FormulaSweep& sweep) const {
 }
 
 FormulaSweep sweep_of(const FormulaOptions& formula, const SweepOptions& options) {
+    refuse_file(formula.text, "a formula",
+                fmt::format("kernels of a file: coalprof kernel {}", shown(formula.text)));
     FormulaSweep sweep;
     sweep.text = formula.text;
     sweep.parameters = formula.parameters();

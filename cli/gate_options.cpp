@@ -14,6 +14,7 @@
 #include "core/judge/gate_formats.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
+#include "core/text/file_kind.h"
 #include "core/text/name_list.h"
 #include "core/write/file_descriptor.h"
 #include "core/write/output_file.h"
@@ -62,7 +63,10 @@ void BudgetOptions::add_to(CLI::App& command) {
 
 std::vector<Budget> BudgetOptions::read() const {
     std::vector<Budget> all;
-    for (const std::string& text : budgets) all.push_back(parse_budget(text));
+    for (const std::string& text : budgets) {
+        refuse_file(text, "a budget", fmt::format("--budget-file {}", shown(text)));
+        all.push_back(parse_budget(text));
+    }
     for (const std::string& file : files)
         for (Budget& budget : read_budget_file(file)) all.push_back(std::move(budget));
     return all;
@@ -127,6 +131,10 @@ double parse_share(const std::string& text, const std::string& option) {
     if (read.ec != std::errc{} || read.ptr != end || !std::isfinite(number) || number < 0)
         throw UsageError(fmt::format("{} {}: not a share", option, shown(text)),
                          "shares look like 5% or 0.05");
+    if (!is_percent && number > 1)
+        throw UsageError(
+            fmt::format("{} {}: it would be {:g} %", option, shown(text), 100 * number),
+            fmt::format("of a hundred: {} {}%", option, shown(text)));
     return is_percent ? number / 100 : number;
 }
 

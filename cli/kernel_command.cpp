@@ -54,11 +54,16 @@ std::vector<Machine> machines_of(const KernelCommand& command) {
     return machines;
 }
 
-ExitCode print_list(const KernelCommand& command, const KernelFile& file) {
-    if (!command.output.files.empty())
-        throw UsageError("kernel --list: it prints to standard output alone",
-                         "coalprof kernel FILE --list > kernels.txt");
-    print_out_folded(file.list());
+ExitCode print_list(const KernelCommand& command, const KernelFile& file,
+                    const Invocation& invocation) {
+    for (const char* option : {"--output", "-o", "--format", "--json", "--jsonl", "--csv", "--grid",
+                               "--block", "--arg", "--launch", "--shared"})
+        if (invocation.has_typed(option))
+            throw UsageError(fmt::format("kernel --list: {} changes nothing about a list", option),
+                             "coalprof kernel FILE --list > kernels.txt");
+    for (const std::string& name :
+         command.names.empty() ? std::vector<std::string>{""} : command.names)
+        print_out_folded(file.list(name));
     return ExitCode::done;
 }
 
@@ -87,6 +92,10 @@ struct LaunchedKernels {
     bool are_of_source = false;
 };
 
+std::string with_hint(const UsageError& error) {
+    return error.hint().empty() ? error.what() : fmt::format("{}: {}", error.what(), error.hint());
+}
+
 // So many kernels are a library, of which one is meant.
 constexpr std::size_t most_kernels_of_source = 64;
 
@@ -104,9 +113,11 @@ LaunchedKernels launches_of_source(const KernelCommand& command, const KernelFil
             fmt::format("{}: it holds {} kernels", shown(command.kernel.file), symbols.size()),
             "name some: coalprof kernel FILE NAME; --list lists them");
     std::optional<UsageError> problem;
+    std::vector<std::string> foreign = command.kernel.arguments;  // of none of the kernels
     for (const std::string& symbol : symbols) {
         try {
             const KernelFile::Kernel kernel = file.kernel(symbol);
+            std::erase_if(foreign, [&](const std::string& one) { return takes(kernel.code, one); });
             LaunchedKernel& one = all.kernels.emplace_back(LaunchedKernel{symbol, {}, {}});
             for (SourceLaunch& launch :
                  launches_of_kernel(kernel.code, file.host_launches(), command.kernel.arguments)) {
@@ -127,10 +138,14 @@ LaunchedKernels launches_of_source(const KernelCommand& command, const KernelFil
             }
         } catch (const UsageError& error) {
             if (!all.kernels.empty() && all.kernels.back().choices.empty()) all.kernels.pop_back();
-            all.skipped.push_back({"W-SKIPPED", short_kernel_name(symbol), error.what()});
+            all.skipped.push_back({"W-SKIPPED", short_kernel_name(symbol), with_hint(error)});
             if (!problem) problem = error;
         }
     }
+    if (!all.kernels.empty() && !foreign.empty())
+        throw UsageError(fmt::format("--arg {}: no kernel here has a parameter of this name",
+                                     shown(foreign.front())),
+                         "coalprof kernel FILE --list lists the parameters of all");
     if (all.kernels.empty() && problem) throw UsageError(*problem);
     return all;
 }
@@ -299,10 +314,9 @@ class KernelRun {
             for (KernelChoice choice : launched[i].choices) {
                 stop_if_asked();
                 std::erase_if(choice.arguments, [&](const std::string& typed) {
-                    const auto takes = [&](const KernelFile::Kernel& one) {
-                        return parameter_of(one.code, typed).has_value();
-                    };
-                    return !takes(kernels[i]) && std::ranges::any_of(kernels, takes);
+                    return !takes(kernels[i].code, typed) &&
+                           std::ranges::any_of(
+                               kernels, [&](const auto& one) { return takes(one.code, typed); });
                 });
                 if (says_machine) choice.swept.emplace_back("machine", machine.name);
                 predict_or_skip(kernels[i], choice, machine);
@@ -315,7 +329,7 @@ class KernelRun {
         } catch (const UsageError& error) {
             if (!skips_ || is_one_) throw;
             tail_.warnings.push_back(
-                {"W-SKIPPED", short_kernel_name(kernel.code.kernel), error.what()});
+                {"W-SKIPPED", short_kernel_name(kernel.code.kernel), with_hint(error)});
             tail_.status = Status::partial;
         }
     }
@@ -409,7 +423,7 @@ ExitCode run_within(LimitsHeld& limits, KernelCommand command, const Invocation&
     LaunchProgress progress(command.output);
     const std::string bytes = command.kernel.read_bytes();
     KernelFiles files(command.kernel, bytes);
-    if (command.list) return print_list(command, files.of(machines.front()));
+    if (command.list) return print_list(command, files.of(machines.front()), invocation);
     const LaunchedKernels launched = launched_kernels(command, files, machines.front());
     const std::vector<LaunchedKernel>& kernels = launched.kernels;
     std::optional<OutputFile> addresses;
@@ -431,6 +445,11 @@ ExitCode run_within(LimitsHeld& limits, KernelCommand command, const Invocation&
         if (view.sort.empty()) view.sort = time + ":desc";
     } else if (kernels.size() > 1 && view.best.empty() && has_times) {
         view.best = time;
+    }
+    if (machines.size() * launches_of(kernels) == 1 && !view.best.empty()) {
+        output.note(
+            "--best: one launch is compared with nothing; --block 64..1024*2 makes several");
+        view.best.clear();
     }
     BestSink::Lines costliest;
     view.costliest = &costliest;

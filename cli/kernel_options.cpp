@@ -13,6 +13,7 @@
 #include "core/pattern/launch_options.h"
 #include "core/program/kernel_pattern.h"
 #include "core/text/describe.h"
+#include "core/text/file_kind.h"
 #include "core/text/name_list.h"
 #include "core/text/number.h"
 #include "core/text/symbol.h"
@@ -142,9 +143,16 @@ void KernelOptions::take_launches(std::vector<std::string>& grids,
         return is_launch;
     });
     if (!launches.empty() && (!grids.empty() || !blocks.empty()))
-        throw UsageError("--launch: it says grid and block, and --grid or --block was given, too");
+        throw UsageError("--launch: it says grid and block, and --grid or --block was given, too",
+                         "leave one of them out");
     for (const std::string& one : launches) {
         const std::vector<std::string> parts = parts_of_launch(one);
+        for (const std::string& part : {parts[0], parts[1]})
+            if (part.find_first_not_of("0123456789x") != part.npos)
+                throw UsageError(
+                    fmt::format("--launch {}: '{}' is no number", shown(one), shown(part)),
+                    "write its value: --launch '<<<4096, 256>>>'; a grid of so many "
+                    "threads is --grid 1048576/block");
         grids.push_back(parts[0]);
         blocks.push_back(parts[1]);
         if (parts.size() > 2) shared = parts[2];
@@ -158,6 +166,14 @@ std::string KernelOptions::read_bytes() {
                          "give one of them: coalprof kernel saxpy.cu, or coalprof kernel --code "
                          "'c[i] = a[2*i];'");
     if (!file.empty()) return read_ptx_source(file);
+    refuse_file(code.text, "a statement", fmt::format("coalprof kernel {}", shown(code.text)));
+    if (const std::size_t launch = code.text.find("<<<");
+        launch != code.text.npos && code.text.find("__global__") == code.text.npos)
+        throw UsageError(
+            "--code: it launches a kernel, whose own statements are meant",
+            fmt::format("of the kernel in a file: coalprof kernel FILE.cu NAME --launch {}",
+                        shown(shell_word(code.text.substr(
+                            launch, code.text.find(">>>", launch) + 3 - launch)))));
     file = "code";
     code.arguments = arguments;
     arguments = without_template_values(code);
@@ -207,7 +223,10 @@ void KernelFile::name_by_text(const PtxModule& module, PtxFunction& kernel) cons
 std::string KernelFile::hint_for(const std::string& name) const {
     if (found_by({}).empty() && !missing_headers().empty())
         return hint_for_headers(missing_headers());
-    if (found_by({}).empty() && source_.bytes.find("__global__") != std::string_view::npos)
+    const std::size_t values = name.find('<');  // of a template
+    if (values != name.npos
+            ? !found_by(name.substr(0, values + 1)).empty()
+            : found_by({}).empty() && source_.bytes.find("__global__") != std::string_view::npos)
         return "a template is compiled where the file instantiates it: template __global__ void "
                "scale<float>(float*, int);";
     if (!name.empty() && name.find_first_not_of("0123456789x") == name.npos)
@@ -276,26 +295,27 @@ KernelFile::Kernel KernelFile::kernel(const std::string& name) const {
             fmt::format(
                 "name one behind the file: {0} {1}; to compare their times: coalprof kernel "
                 "{0}{2} --grid ...",
-                shown(options_.file), printable(several.front()), names_to_compare(several)));
+                shown(options_.file), printable(shell_word(long_kernel_name(several.front()))),
+                names_to_compare(several)));
     Kernel all{code_of(*module, *kernel), module->architecture};
     merge_shared_accesses(all.code);
     return all;
 }
 
-std::string KernelFile::list() const {
+std::string KernelFile::list(const std::string& name) const {
     std::string text;
-    if (found_by({}).empty()) kernel({});  // throws
-    for (const PtxModule& module : modules_)
-        for (const PtxFunction* kernel : module.kernels()) {
-            const std::string name = long_kernel_name(kernel->name);
-            std::string parameters;
-            try {
-                parameters = describe_parameters(code_of(module, *kernel));
-            } catch (const UsageError& error) {
-                parameters = error.what();
-            }
-            text += fmt::format("{}: {}\n", printable(name), printable(parameters));
+    const Found found = found_by(name);
+    if (found.empty()) kernel(name);  // throws
+    for (const auto& [module, one] : found) {
+        std::string parameters;
+        try {
+            parameters = describe_parameters(code_of(*module, *one));
+        } catch (const UsageError& error) {
+            parameters = error.what();
         }
+        text +=
+            fmt::format("{}: {}\n", printable(long_kernel_name(one->name)), printable(parameters));
+    }
     return text;
 }
 

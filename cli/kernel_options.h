@@ -55,7 +55,7 @@ class KernelFile {
     // The symbols of all that `name` fits; empty: of all kernels.
     std::vector<std::string> names_found_by(const std::string& name) const;
     // A line for each kernel: its name and its parameters.
-    std::string list() const;
+    std::string list(const std::string& name) const;
     // All that its host code makes, read when they are first asked for.
     const std::vector<PlacedLaunch>& host_launches() const;
     bool is_of_clang() const { return texts_.is_of_clang; }

@@ -335,6 +335,11 @@ class Compilation {
     }
 
     std::string hint_for(const std::string& messages) const {
+        if (!source_.defines.empty() && messages.find("math_functions.h") != messages.npos)
+            return fmt::format(
+                "-D {0} replaces this name everywhere, also in CUDA's headers; a "
+                "parameter's value is --arg {0}",
+                shown(source_.defines.front()));
         if (!missing_headers_.empty()) return hint_for_headers(missing_headers_);
         for (const std::string_view sentence :
              {"use of undeclared identifier '", "identifier \""}) {

@@ -337,7 +337,13 @@ namespace {
 Counter counter_of(const std::string& option, const std::string& key) {
     if (const auto counter = find_counter(key)) return *counter;
     if (const auto counter = find_nsight_name(key)) return *counter;
-    throw UsageError(unknown_counter(option, key), hint_for_counter(key));
+    const bool is_parameter = is_taken_name(key) || std::ranges::count(pattern_catalog(), key,
+                                                                       &PatternInfo::parameter) > 0;
+    throw UsageError(
+        unknown_counter(option, key),
+        is_parameter
+            ? fmt::format("{0} is a parameter, which tables show: --sort {0} orders by it", key)
+            : hint_for_counter(key));
 }
 
 }  // namespace

@@ -60,6 +60,15 @@ constexpr std::array ways{
         "of a saved result (-o FILE.json): coalprof check FILE.json {} ..."},
     Way{" PATTERN formula warps ", " --arg --line --list --launch --shared -I -D --nvcc-args ",
         "that is of a kernel: coalprof kernel FILE.cu {} ...; a formula's parameter: --var k=3"},
+    Way{" calibrate verify ", " --range -r --size -s --type -t --op --grid --block --arg ",
+        "it decides its launches itself; one of yours: coalprof offset {} ..., or kernel"},
+    Way{" calibrate verify doctor ", " --machine -m ",
+        "it is about the GPU of this host; others are predicted: coalprof offset {} ..."},
+    Way{" occupancy ", " --grid ", "blocks that run at once do not depend on how many there are"},
+    Way{" occupancy ", " --regs --maxrregcount ", "write --registers"},
+    Way{" explain ", " --lane --lanes ", "all lanes of a warp are drawn; --warp N chooses it"},
+    Way{" compare ", " --counters --columns --metric --sort ",
+        "all counters are compared; limits of some: coalprof check RESULT --budget B"},
     Way{" PATTERN ", " --array ",
         "arrays with names are a formula's: coalprof formula 'x[i]' --array x=f32[1048576]"},
 };
@@ -113,6 +122,8 @@ std::string hint_for_argument(const CLI::App& command, const std::string& typed)
                "'a[i]', or saved results: coalprof compare A.json B.json --across pattern";
     if (const std::string unit = hint_for_unit(command, typed); !unit.empty()) return unit;
     if (command.get_name() == "check") return "one result at a time, with all of its budgets";
+    if (command.get_name() == "compare")
+        return "two results at a time, OLD and NEW; tables of several: coalprof report A B C";
     if (command.get_name() == "patterns" && known_pattern(typed))
         return fmt::format("its options: coalprof help {}", typed);
     if (command.get_name() == "help")
@@ -228,9 +239,27 @@ std::string commands_with(const CLI::App& app, const std::string& option) {
                      hint);
 }
 
+// An option given an empty text (--range "$UNSET") is a mistake, not a wish for the default.
+void refuse_empty_values(CLI::App& app) {
+    const CLI::App& command = chosen_command(app);
+    for (const CLI::Option* option : command.get_options()) {
+        if (!option->nonpositional() || option->get_expected_min() == 0) continue;
+        for (const std::string& value : option->results())
+            // -o --range 3: CLI11 takes it.
+            if (value.empty() || (value.starts_with("--") && has_option(command, value)))
+                throw UsageError(
+                    fmt::format("{}: {}", option->get_name(),
+                                value.empty()
+                                    ? "the value is empty"
+                                    : fmt::format("its value is missing before {}", value)),
+                    fmt::format("`{} --help` shows what it takes", name_of_command(app, command)));
+    }
+}
+
 [[noreturn]] void refuse_extra(CLI::App& app, const std::vector<std::string>& words) {
     CLI::App& command = chosen_command(app);
     if (&command != &app) refuse_words_before(app, command, words);
+    refuse_empty_values(app);
     auto extras = app.remaining(true);
     std::erase(extras, "--");
     if (extras.empty()) throw UsageError("the command line could not be understood");
@@ -250,19 +279,6 @@ std::string commands_with(const CLI::App& app, const std::string& option) {
                      known.empty() ? fmt::format("`{} --help` shows what it takes",
                                                  name_of_command(app, command))
                                    : known);
-}
-
-// An option given an empty text (--range "$UNSET") is a mistake, not a wish for the default.
-void refuse_empty_values(CLI::App& app) {
-    const CLI::App& command = chosen_command(app);
-    for (const CLI::Option* option : command.get_options()) {
-        if (!option->nonpositional() || option->get_expected_min() == 0) continue;
-        for (const std::string& value : option->results())
-            if (value.empty())
-                throw UsageError(
-                    fmt::format("{}: the value is empty", option->get_name()),
-                    fmt::format("`{} --help` shows what it takes", name_of_command(app, command)));
-    }
 }
 
 // --block 32,8 may be meant as 32x8.

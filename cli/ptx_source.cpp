@@ -115,14 +115,9 @@ PtxTexts ptx_texts_of(const CudaSource& source) {
         return all;
     }
     if (source.pasted.text.empty() && !is_cuda_name(source.file) &&
-        bytes.find("__global__") == bytes.npos) {
-        const std::string_view beginning = bytes.substr(0, bytes_to_know_a_file);
-        const std::string way = way_of_file(beginning, source.file);
-        throw UsageError(
-            fmt::format("{}: it is neither PTX nor CUDA source with a __global__ function, but {}",
-                        shown(source.file), kind_of_file(beginning)),
-            way.empty() ? hint_for_source(source.file) : way);
-    }
+        bytes.find("__global__") == bytes.npos)
+        refuse_kind(bytes.substr(0, bytes_to_know_a_file), source.file,
+                    "PTX or CUDA source with a __global__ function", hint_for_source(source.file));
     CompiledCuda compiled = compile_cuda(source);
     all.made.push_back(std::move(compiled.ptx));
     all.names = std::move(compiled.names);

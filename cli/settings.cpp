@@ -95,13 +95,16 @@ struct Settings {
                                     const std::set<std::string>& known) {
         const std::vector<std::string_view> names(known.begin(), known.end());
         throw UsageError(fmt::format("{}: {}", place, unknown_word("setting", name, names)),
-                         "a file sets long options by name, for all commands or below [COMMAND]; a "
-                         "list begins on the line of its name");
+                         "a file sets long options by name, machine = \"v100\", for all commands "
+                         "or below [COMMAND]; a list begins on the line of its name");
     }
 
     // A file that the user named: of any kind and any owner.
     void read_named(const std::string& path) {
-        if (::access(path.c_str(), F_OK) == 0) read(*open_bytes(path), path, Trust::everything);
+        if (::access(path.c_str(), F_OK) == 0)
+            return read(*open_bytes(path), path, Trust::everything);
+        if (!is_quiet())
+            print_err(fmt::format("coalprof: COALPROF_CONFIG: there is no {}\n", shown(path)));
     }
     // A file that was found; in a shared folder anybody can have put it there. One that is not
     // trusted changes nothing and does not end the command.
@@ -150,8 +153,11 @@ struct Settings {
     }
     void take(const CLI::ConfigItem& item, const std::string& path, Trust trust) {
         const std::string section = joined(item.parents, ".");
-        if (!section.empty() && !find_command(app, section))
-            throw UsageError(fmt::format("{}: [{}] is no command", shown(path), shown(section)));
+        try {
+            command_or_app(app, section);
+        } catch (const UsageError& error) {
+            throw UsageError(fmt::format("{}: {}", shown(path), error.what()), error.hint());
+        }
         if (item.name == "++") return;  // its begin
         const std::set<std::string> known = names_of(section);
         if (!known.contains(item.name)) refuse(shown(path), item.name, known);

@@ -25,6 +25,16 @@ std::optional<Dimensions> dimensions_of(const HostTriple& triple) {
     return Dimensions{whole(0), whole(1), whole(2)};
 }
 
+}  // namespace
+
+bool takes(const Code& code, const std::string& typed) {
+    return std::ranges::any_of(read_argument(typed).names, [&](const std::string& name) {
+        return parameter_of(code, name).has_value();
+    });
+}
+
+namespace {
+
 bool is_given(const Code& code, const std::vector<std::string>& typed, std::size_t at) {
     return std::ranges::any_of(typed, [&](const std::string& argument) {
         return std::ranges::any_of(read_argument(argument).names, [&](const std::string& name) {
@@ -94,11 +104,7 @@ std::vector<SourceLaunch> launches_of_kernel(const Code& code,
                                              const std::vector<PlacedLaunch>& found,
                                              const std::vector<std::string>& all_typed) {
     std::vector<std::string> typed = all_typed;
-    std::erase_if(typed, [&](const std::string& one) {
-        return std::ranges::none_of(read_argument(one).names, [&](const std::string& name) {
-            return parameter_of(code, name).has_value();
-        });
-    });
+    std::erase_if(typed, [&](const std::string& one) { return !takes(code, one); });
     std::vector<SourceLaunch> launches;
     std::optional<UsageError> problem;
     for (const PlacedLaunch& one : found) {

@@ -15,6 +15,9 @@ struct SourceLaunch {
     Warning note;  // what was worked out, or assumed
 };
 
+// True if the kernel has a parameter that "NAME=VALUE" names.
+bool takes(const Code& code, const std::string& typed);
+
 // `found`: all of the file. `typed` arguments come before those of the host code. Throws UsageError
 // that names what cannot be worked out and decides addresses or branches.
 std::vector<SourceLaunch> launches_of_kernel(const Code& code,

@@ -37,14 +37,16 @@ DeviceAccess device_for(const MachineOptions& machine, const OutputOptions& outp
                         const Invocation& invocation, const PlannedPoint& first) {
     const auto backend = machine.chosen_backend();
     const int index = machine.device_index();  // an invalid one is always refused
-    for (const char* option : {"--device", "--repeat"})
-        if (backend == MachineOptions::Backend::model && invocation.has_typed(option))
-            throw UsageError(fmt::format("{} and --backend model: nothing is measured", option),
-                             "leave one of them out");
     const bool demanded = backend == MachineOptions::Backend::device;
     // A machine that is named is to be predicted; measuring another one would say nothing about it.
-    if (backend == MachineOptions::Backend::model || (!machine.machine.empty() && !demanded))
-        return {};
+    const char* without = backend == MachineOptions::Backend::model ? "--backend model"
+                          : !machine.machine.empty() && !demanded   ? "--machine"
+                                                                    : nullptr;
+    for (const char* option : {"--device", "--repeat"})
+        if (without && invocation.has_typed(option))
+            throw UsageError(fmt::format("{} and {}: nothing is measured", option, without),
+                             "leave one of them out");
+    if (without) return {};
     const bool wants_counters = machine.counters != "none";
     const std::future<void> loading = load_counters_ahead(wants_counters);
     DeviceAccess access = open_device({.index = index,
@@ -228,6 +230,9 @@ ExitCode run_sweep_job(const SweepJob& job, const MachineOptions& machine_option
         head.sweep.more.emplace_back("shard_of_points", points->count());
     }
     head.points = points->size();
+    if (head.points == 0U)
+        output_options.note(
+            fmt::format("shard {} of {} points holds none", shard->text(), points->count()));
     if (measuring) head.sweep.repeat = machine_options.repeats();
     if (measuring || machine_options.cache_state() == CacheState::warm)
         head.sweep.cache = machine_options.cache;

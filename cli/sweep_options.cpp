@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstdlib>
 
 #include "cli/parse.h"
@@ -200,6 +201,10 @@ CacheState MachineOptions::cache_state() const {
 }
 
 int MachineOptions::device_index() const {
+    if (std::isalpha(static_cast<unsigned char>(device.front())) != 0)
+        throw UsageError(
+            fmt::format("--device {}: it is no number of a device here", shown(device)),
+            fmt::format("a GPU to predict: --machine {}", shown(device)));
     return static_cast<int>(parse_integer(device, "--device", 0, 1023));
 }
 

@@ -63,7 +63,9 @@ ExitCode run_verify(VerifyCommand& command, const Invocation& invocation) {
     const DeviceAccess device =
         open_device({.index = static_cast<int>(parse_integer(command.device, "--device", 0, 1023)),
                      .wants_counters = counts});
-    if (!device.launcher) throw Error(fmt::format("verify needs a GPU: {}", device.no_gpu));
+    if (!device.launcher)
+        throw Error(
+            fmt::format("verify needs a GPU: {}; run it on the host that has one", device.no_gpu));
     if (counts && !device.collector)
         throw Error(fmt::format("verify needs hardware counters: {}", device.no_counters));
     const Machine machine = machine_of(device.launcher->device());

@@ -8,6 +8,7 @@
 
 #include "core/text/describe.h"
 #include "core/text/error.h"
+#include "core/text/file_kind.h"
 #include "core/text/name_list.h"
 #include "core/text/number.h"
 #include "core/text/utf8.h"
@@ -181,7 +182,8 @@ class LineParser {
             if (address % width != 0)
                 refuse(address_of_lane(lane),
                        fmt::format("lane {}: {} is not a multiple of the width of {} bytes", lane,
-                                   address, width));
+                                   address, width),
+                       "addresses count bytes: that of element 3 of 4 bytes is 12");
             if (address > largest_integer - width)
                 refuse(address_of_lane(lane),
                        fmt::format("lane {}: width {} at {} reaches the end of 64-bit addresses",
@@ -206,14 +208,15 @@ class LineParser {
     }
 
     // `place` points into the line. Columns count characters, from 1.
-    [[noreturn]] void refuse(const char* place, const std::string& why) const {
+    [[noreturn]] void refuse(const char* place, const std::string& why,
+                             std::string_view hint = line_hint) const {
         const std::string_view text(begin_, static_cast<std::size_t>(end_ - begin_));
         const auto offset = static_cast<std::size_t>(place - begin_);
         std::size_t column = 1;
         for (std::size_t at = 0; at < offset; ++column)
             at += first_utf8_char(text.substr(at)).bytes;
         throw UsageError(fmt::format("{}:{}:{}: {}", shown(file_name_), line_.number, column, why),
-                         std::string(text), offset, std::string(line_hint));
+                         std::string(text), offset, std::string(hint));
     }
 
     const char* begin_;
@@ -288,9 +291,21 @@ bool WarpsReader::next_that(const Parse& parse, Wait wait) {
         ++number_;
         if (number_ == 1 && text.starts_with(byte_order_mark))
             text.remove_prefix(byte_order_mark.size());
-        if (parse(text)) return true;
+        try {
+            if (parse(text)) return true;
+        } catch (const UsageError&) {
+            refuse_other_kind();
+            throw;
+        }
     }
     return false;
+}
+
+// Throws where the file is one that another command takes.
+void WarpsReader::refuse_other_kind() const {
+    const std::string_view beginning(buffer_.data(), std::min(end_, bytes_to_know_a_file));
+    if (!way_of_file(beginning, file_name_).empty())
+        refuse_kind(beginning, file_name_, "a warps file", {});
 }
 
 bool WarpsReader::next(WarpLine& line, Wait wait) {
@@ -356,6 +371,7 @@ bool WarpsReader::refill() {
 }
 
 void WarpsReader::refuse_long_line() const {
+    refuse_other_kind();
     const std::size_t shown_bytes = std::min(end_ - begin_, most_warps_line_bytes + 1);
     throw UsageError(fmt::format("{}:{}:{}: the line is longer than {} bytes", shown(file_name_),
                                  number_ + 1, most_warps_line_bytes + 1, most_warps_line_bytes),

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "core/count/occupancy.h"
+#include "core/count/transactions.h"
 #include "core/pattern/memory_settings.h"
 
 namespace coalprof {
@@ -76,12 +77,32 @@ std::vector<std::string> obstacles(const Rules& rules, const Plan& plan) {
     return found;
 }
 
-std::vector<Warning> obstacle_warnings(const Machine& machine, const Plan& plan) {
+std::string idle_lanes(std::uint64_t block_threads) {
+    const std::uint64_t last = block_threads % warp_lanes;
+    if (last == 0) return {};
+    return fmt::format(
+        "the last warp of each block of {} threads has {} idle lanes: a multiple of {} has none",
+        block_threads, warp_lanes - last, warp_lanes);
+}
+
+std::vector<Warning> launch_warnings(const Machine& machine, const Plan& plan) {
     std::vector<Warning> warnings;
-    for (const std::string& clause : obstacles(*machine.rules, plan))
+    const Rules& rules = *machine.rules;
+    for (const std::string& clause : obstacles(rules, plan))
         warnings.push_back({"W-IMPOSSIBLE",
                             {},
                             fmt::format("{} could not run this launch: {}", machine.name, clause)});
+    if (std::string idle = idle_lanes(plan.shape.block); !idle.empty())
+        warnings.push_back({"W-LAUNCH", {}, std::move(idle)});
+    const CachePolicy& cache = plan.cache;
+    const bool keeps_loads = rules.l1_loads.keeps_ca || rules.l1_loads.keeps_cs;
+    for (const auto& [option, has_no_effect] :
+         {std::pair("--l2-fetch", cache.l2_fetch_bytes && !rules.memory.fill_settable),
+          std::pair("--carveout", cache.carveout && rules.l1.splits.size() < 2),
+          std::pair("--dlcm", cache.dlcm != usual_load_modifier(rules) && !keeps_loads)})
+        if (has_no_effect)
+            warnings.push_back(
+                {"W-LAUNCH", {}, fmt::format("{} changes nothing on {}", option, machine.name)});
     return warnings;
 }
 

@@ -24,7 +24,11 @@ std::vector<std::string> launch_obstacles(const Rules& rules, std::uint32_t bloc
 // before 3.0).
 std::vector<std::string> obstacles(const Rules& rules, const Plan& plan);
 
-// The same as warnings W-IMPOSSIBLE of the whole run, which name the machine.
-std::vector<Warning> obstacle_warnings(const Machine& machine, const Plan& plan);
+// What is idle in blocks of so many threads, as a sentence; empty: nothing.
+std::string idle_lanes(std::uint64_t block_threads);
+
+// The obstacles as warnings of the whole run, which name the machine, and W-LAUNCH for idle lanes
+// and for settings that the machine does not have.
+std::vector<Warning> launch_warnings(const Machine& machine, const Plan& plan);
 
 }  // namespace coalprof

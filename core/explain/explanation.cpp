@@ -325,7 +325,7 @@ Explanation explanation_of(const Plan& plan, const Machine& machine,
     explanation.sweep.emplace_back("type", name_of(plan.type));
     explanation.accesses = accesses_of(plan.program, drawn, machine);
     if (pitch) tell_that_rows_are_padded(explanation.accesses, *pitch);
-    explanation.warnings = obstacle_warnings(machine, plan);
+    explanation.warnings = launch_warnings(machine, plan);
     return explanation;
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/access/warp_access.h"
 #include "core/judge/gate.h"
 #include "core/result/counter.h"
 #include "core/text/describe.h"
@@ -322,6 +323,18 @@ Reading excess_of_kernel(const Point& point) {
     return excess && find_value(point.parameters, verdict_parameter) ? Reading{*excess} : Reading{};
 }
 
+// What the budget may mean rather; empty: what it says.
+std::string remark_on(const Budget& budget, const BudgetTerm& term) {
+    const bool is_upper =
+        budget.relation == Relation::at_most || budget.relation == Relation::below;
+    if (is_upper && info(term.counter).better == Better::more)
+        return "; more of it is better, so that >= may be meant";
+    const std::string of_request = fmt::format("{}_per_request", key_of(term.counter));
+    if (is_upper && !term.base && budget.limit <= warp_lanes && find_counter(of_request))
+        return fmt::format(", a total; {} is of one request", of_request);
+    return {};
+}
+
 Side side_of(const Budget& budget, const BudgetTerm& term, const Point& point,
              const InstructionResult* instruction) {
     static const Readings nothing;
@@ -393,7 +406,8 @@ void BudgetJudge::judge(const Budget& budget, const BudgetTerm& term, const Poin
     finding.kind = Kind::broken;
     finding.now = value;
     finding.weight = weight;
-    finding.text = fmt::format("{} is {}, {}", key, value_text(term.counter, value), side.name);
+    finding.text = fmt::format("{} is {}, {}{}", key, value_text(term.counter, value), side.name,
+                               remark_on(budget, term));
     found.add(std::move(finding));
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <optional>
 #include <span>
 
@@ -102,7 +103,8 @@ class BudgetParser {
             word = read_word();
         }
         const std::size_t begin = at_ - word.size();
-        if (word.empty()) value_.refuse(begin, "expected a counter here");
+        if (word.empty() || is_digit(word.front()) || word == "if")
+            value_.refuse(begin, "expected a counter here");
         budget.word = word;
         if (word == excess_word)
             budget.terms.push_back({.counter = Counter::load_excess, .is_of_all = true});
@@ -205,6 +207,9 @@ class BudgetParser {
                                                key_of(counter), kind_of(counter), list));
         for (const UnitStep& known : units)
             if (known.unit == unit) budget.limit *= known.factor;
+        // A share of what is fetched, where more is better.
+        if (key_of(counter).ends_with("_efficiency") && budget.limit > 1)
+            value_.refuse(begin, fmt::format("{} is 100 % at most", key_of(counter)));
         if (!unit.empty() && std::ranges::find(units, unit, &UnitStep::unit) == units.end())
             value_.refuse(unit_at,
                           fmt::format("'{}' is no unit of {}{}", shown(unit), key_of(counter),
@@ -228,7 +233,8 @@ class BudgetParser {
         BudgetCondition condition{.name = std::string(read_word()), .words = {}};
         if (condition.name.empty() || at_ == value_.text.size() || value_.text[at_] != '=')
             value_.refuse(begin, "expected a condition like stride=1..8 or pattern=offset here");
-        const std::size_t words_at = ++at_;
+        at_ += value_.text.substr(at_).starts_with("==") ? 2 : 1;
+        const std::size_t words_at = at_;
         if (is_quote_next()) {
             read_quoted(condition);
             return condition;
@@ -344,6 +350,9 @@ Budget parse_budget(std::string_view text, std::string_view option) {
 
 std::vector<Budget> read_budget_file(const std::string& path) {
     constexpr std::size_t most_bytes = 1u << 20;
+    if (path.find_first_of("<>=") != path.npos && !std::filesystem::exists(path))
+        throw UsageError(fmt::format("--budget-file {}: there is no such file", shown(path)),
+                         "a budget itself is given by --budget");
     const auto whole = read_whole(*open_bytes(path), most_bytes);
     if (!whole)
         throw UsageError(fmt::format("--budget-file {}: it is too long for budgets", shown(path)));

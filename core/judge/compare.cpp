@@ -268,7 +268,9 @@ class Comparison::Impl {
         known.emplace_back("all");
         const std::vector<std::string_view> words(known.begin(), known.end());
         for (const std::string& name : options_.across)
-            if (!holds(known, name)) throw UsageError(unknown_word("--across", name, words));
+            if (!holds(known, name))
+                throw UsageError(unknown_word("--across", name, words),
+                                 fmt::format("what may differ: {}", joined(known, ", ")));
     }
     bool may_differ(std::string_view name) const {
         const bool follows = name == "formula" || name == "parameter";

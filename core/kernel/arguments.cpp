@@ -88,7 +88,9 @@ class Binder {
                              "for example --arg n=1000, --arg 2=3.5 or --arg x=f32[1048576]");
         const std::size_t at = position_of(typed.substr(0, equals));
         const std::string value = typed.substr(equals + 1);
-        if (is_given_[at]) throw UsageError(fmt::format("{}: it is given twice", option_));
+        if (is_given_[at])
+            throw UsageError(
+                fmt::format("{}: parameter {} is given twice", option_, printable(name_of(at))));
         is_given_[at] = true;
         if (value.starts_with('@'))
             take_array(at, value);
@@ -105,7 +107,7 @@ class Binder {
     // "f32[N*K]" with the launch's numbers for N and K.
     std::string with_numbers(const std::string& value) const {
         std::size_t at = value.find('[');
-        const std::size_t end = std::min(value.find('=', at), value.size());
+        const std::size_t end = std::min(value.find_first_of("=@", at), value.size());
         std::string text = value.substr(0, at);
         while (at < end) {
             std::size_t next = at;
@@ -138,8 +140,12 @@ class Binder {
         for (const auto& [at, other] : shared_) {
             if (!code_.is_address[other] ||
                 std::ranges::any_of(shared_, [&](const auto& one) { return one.first == other; }))
-                throw UsageError(fmt::format("--arg {}={}: the latter is no array of its own",
-                                             name_of(at), name_of(other)));
+                throw UsageError(
+                    fmt::format("--arg {}={}: {} has no array of its own", name_of(at),
+                                name_of(other), name_of(other)),
+                    fmt::format("name an array that is none of another parameter's, or its size: "
+                                "--arg {}={}",
+                                name_of(other), declared(other)));
             put(at, base_of(other), 8);
             code_.shares_array.resize(code_.parameters.size());
             code_.shares_array[at] = static_cast<std::uint32_t>(other) + 1;
@@ -177,8 +183,11 @@ class Binder {
     // How the pointer's array can be declared: by the type in the source, else by the widest
     // access; a structure's by its bytes.
     std::string declared(std::size_t at) const {
-        if (const auto kind = kind_of(at))
-            return fmt::format("{}{}[COUNT]", kind->kind, 8 * kind->bytes);
+        const auto kind = kind_of(at);
+        const std::string element = element_of_type(type_of(at));
+        const auto vector = element_type_of_array(element);
+        if (kind && vector && bytes_of(*vector) > kind->bytes) return element + "[COUNT]";
+        if (kind) return fmt::format("{}{}[COUNT]", kind->kind, 8 * kind->bytes);
         if (!type_of(at).empty()) return "u8[BYTES]";
         switch (code_.widest_bytes[at]) {
             case 1: return "u8[COUNT]";
@@ -191,7 +200,8 @@ class Binder {
         const ArrayText text = read_array_text(
             value, option_,
             "for example x=f32[1048576], x=i32[4096]=iota, =random:SEED or =@raw.bin");
-        LaunchArray array{.name = name_of(at), .base = base_of(at), .is_alone = true};
+        LaunchArray array{
+            .name = name_of(at), .declared = declared(at), .base = base_of(at), .is_alone = true};
         require_fitting(at, text);
         if (value.starts_with('@')) {
             const bool is_pointer = code_.parameters[at].size_bytes == 8 && code_.is_address[at];
@@ -308,12 +318,14 @@ class Binder {
                                            : fmt::format("an array has a size: --arg {}={}",
                                                          printable(name_of(at)), declared(at))
                                      : hint_for_count(value);
-        const std::uint64_t bits = scalar_of(value, letter_of(at), parameter.size_bytes * 8, hint);
-        if (code_.is_address[at] && at < code_.own_parameters() && bits != 0)
+        const bool is_pointer = code_.is_address[at] && at < code_.own_parameters();
+        const std::uint64_t bits =
+            scalar_of(value, is_pointer ? 'b' : letter_of(at), parameter.size_bytes * 8, hint);
+        if (is_pointer && bits != 0)
             throw UsageError(
                 fmt::format("{}: parameter {} is a pointer, no number", option_, name_of(at)),
-                fmt::format("say what it points to: --arg {}=f32[COUNT]; 0 is the null pointer",
-                            name_of(at)));
+                fmt::format("say what it points to: --arg {}={}; 0 is the null pointer",
+                            name_of(at), declared(at)));
         put(at, bits, parameter.size_bytes);
     }
     // "y=xx": a parameter may be meant.
@@ -358,7 +370,10 @@ class Binder {
             return sign != 0 ? ~*whole + 1 : *whole;
         }
         if (!is_real)
-            throw UsageError(fmt::format("{}: '{}' is no number", option_, shown(value)), hint);
+            throw UsageError(fmt::format("{}: '{}' is no number", option_, shown(value)),
+                             hint.empty()
+                                 ? "numbers look like 1000, 64*64, 1e6, -2.5 and 0x10; true is 1"
+                                 : hint);
         if (letter == 'u' || letter == 's' || letter == 'i')
             throw UsageError(fmt::format("{}: '{}' is no integer, and the kernel takes one",
                                          option_, shown(value)));

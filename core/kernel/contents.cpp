@@ -195,12 +195,17 @@ std::string dtype_of(ElementKind kind) {
                        8 * kind.bytes);
 }
 
-std::optional<ElementKind> kind_of_type(std::string_view type) {
+std::string element_of_type(std::string_view type) {
+    if (type.find('*') != type.rfind('*')) return {};  // of pointers
     std::string word(type.substr(0, type.find('*')));
-    if (type.find('*') != type.rfind('*')) return std::nullopt;  // of pointers
     for (const std::string_view part : {"const", "volatile", " "})
         for (std::size_t at = word.find(part); at != word.npos; at = word.find(part))
             word.erase(at, part.size());
+    return word;
+}
+
+std::optional<ElementKind> kind_of_type(std::string_view type) {
+    std::string word = element_of_type(type);
     if (word.size() < 2) return std::nullopt;
     if (word.starts_with("unsigned")) word.replace(0, 8, "u");
     if (word.starts_with("signed")) word.erase(0, 6);

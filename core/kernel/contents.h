@@ -19,6 +19,8 @@ struct ElementKind {
 };
 // Throws UsageError naming `option`.
 ElementKind read_element_kind(std::string_view word, std::string_view option);
+// "float4" of "float4 const*", "unsignedint" of "unsigned int"; empty: a pointer to pointers.
+std::string element_of_type(std::string_view type);
 // The element of "unsigned int const*" or "float4*", the number of "int"; none: no plain one.
 std::optional<ElementKind> kind_of_type(std::string_view type);
 

@@ -65,15 +65,18 @@ class FaultTexts {
     bool is_below_zero(const KernelFault& fault) const { return has_overflowed(fault, -1); }
 
     std::string bounds_text(const KernelFault& fault) const {
-        const std::int64_t bytes = element_bytes(fault);
+        // A float4 is one element of 16 bytes.
+        const std::int64_t bytes =
+            std::max<std::int64_t>(1, code_.instructions[fault.instruction].width_bytes);
         const std::int64_t element =
             fault.offset_bytes / bytes - (fault.offset_bytes % bytes < 0 ? 1 : 0);
         const char* why = is_too_high(fault)     ? ": its index overflowed 32 bits"
                           : is_below_zero(fault) ? ": its unsigned index went below 0"
                                                  : "";
-        return fmt::format("asks for element {} of array {}, which has {}{}", element,
-                           printable(fault.array),
-                           fault.array_bytes / static_cast<std::uint64_t>(bytes), why);
+        return fmt::format(
+            "asks for element {} of array {}, which has {}{}{}", element, printable(fault.array),
+            fault.array_bytes / static_cast<std::uint64_t>(bytes),
+            bytes > element_bytes(fault) ? fmt::format(" of {} bytes", bytes) : std::string(), why);
     }
     // What the thread does, and what to do about it.
     struct Deed {
@@ -86,8 +89,11 @@ class FaultTexts {
                 return {bounds_text(fault),
                         is_too_high(fault)
                             ? "Compute the index in 64 bits: (size_t)row * columns + column."
-                            : "Check the index against the array's ends, or give the array its "
-                              "true size."};
+                        : fault.declared.empty()
+                            ? "Check the index against the array's ends."
+                            : fmt::format("Check the index against the array's ends, or give the "
+                                          "array its true size: --arg {}={}.",
+                                          printable(fault.array), fault.declared)};
             case FaultKind::no_memory:
                 return {
                     fmt::format("asks for address {:#x}, which lies in no array: a null "

@@ -27,7 +27,7 @@ Value value_of_word(const std::string& word) {
 std::string strange_of_launch(const Code& code, const KernelChoice& choice, double idle_share) {
     std::vector<std::string> all;
     const auto compare = [&](char axis, bool is_read, std::uint64_t count) {
-        if (is_read && count == 1)
+        if (is_read && count == 1 && axis != 'x')
             all.push_back(
                 fmt::format("the kernel reads {0} of its threads or blocks, and there is "
                             "one {0} only: --grid 64x64 --block 32x8 have several",
@@ -37,12 +37,20 @@ std::string strange_of_launch(const Code& code, const KernelChoice& choice, doub
                 "the kernel does not read {} of its threads or blocks: {} times the same is done",
                 axis, count));
     };
-    if (!reads_one_of(code, {SlotKind::laneid, SlotKind::warpid})) {
+    if (!reads_one_of(code, {SlotKind::laneid, SlotKind::warpid, SlotKind::smid})) {
+        compare('x', reads_one_of(code, {SlotKind::tid_x, SlotKind::ctaid_x}),
+                choice.grid.x * choice.block.x);
         compare('y', reads_one_of(code, {SlotKind::tid_y, SlotKind::ctaid_y}),
                 choice.grid.y * choice.block.y);
         compare('z', reads_one_of(code, {SlotKind::tid_z, SlotKind::ctaid_z}),
                 choice.grid.z * choice.block.z);
     }
+    if (!code.uses_dynamic_shared && choice.shared_bytes > 0)
+        all.emplace_back(
+            "the kernel uses no dynamic shared memory: --shared changes only how many blocks run "
+            "at once");
+    if (std::string idle = idle_lanes(choice.block.count()); !idle.empty())
+        all.push_back(std::move(idle));
     constexpr double much = 0.5;  // a last part of a grid is idle in most programs
     const auto blocks = static_cast<double>(choice.grid.count());
     if (idle_share >= 1)

@@ -10,6 +10,7 @@
 #include "core/machine/rates.h"
 #include "core/result/document.h"
 #include "core/text/byte_source.h"
+#include "core/text/file_kind.h"
 #include "core/text/name_list.h"
 #include "core/text/number.h"
 
@@ -141,8 +142,10 @@ bool names_machine_file(std::string_view text) {
 }
 
 Machine machine_named(std::string_view text) {
-    if (!names_machine_file(text)) return find_machine(text);
     const std::string path(text);
+    if (!names_machine_file(text) || !text.ends_with(".json"))
+        refuse_file(path, "a GPU or a machine file", "`coalprof machines` lists GPUs");
+    if (!names_machine_file(text)) return find_machine(text);
     const std::unique_ptr<ByteSource> source = open_bytes(path);
     const SavedDocument document(*source, path);
     return document.read([&](JsonView root) { return machine_from(list_from(root).list, path); });

@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <utility>
 
 #include "core/text/describe.h"
 #include "core/text/error.h"
 #include "core/text/name_list.h"
 #include "core/text/number.h"
+#include "core/text/range.h"
 #include "core/text/utf8.h"
 
 namespace coalprof {
@@ -75,17 +74,6 @@ class ArrayTextReader {
     ArrayText array_;
 };
 
-// "1e6", "2.5e5": a number with an exponent that is whole; 64 bits of a real hold it exactly.
-std::optional<std::uint64_t> read_whole_real(std::string_view text) {
-    constexpr double most = 0x1p53;
-    double real = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), real);
-    const bool is_whole = error == std::errc{} && end == text.data() + text.size() && real >= 0 &&
-                          real <= most && std::trunc(real) == real;
-    if (!is_whole || text.find_first_of("eE") == text.npos) return std::nullopt;
-    return static_cast<std::uint64_t>(real);
-}
-
 }  // namespace
 
 std::optional<std::uint64_t> read_count(std::string_view text) {
@@ -93,11 +81,10 @@ std::optional<std::uint64_t> read_count(std::string_view text) {
     while (true) {
         const std::size_t end = std::min(text.find('*'), text.size());
         const std::string_view word = trimmed(text.substr(0, end));
-        const ReadNumber number = read_address(word);
-        const bool is_integer = number.status == NumberStatus::ok && number.length == word.size();
-        const auto factor = is_integer ? std::optional(number.value) : read_whole_real(word);
-        if (!factor || (*factor != 0 && product > largest_integer / *factor)) return std::nullopt;
-        product *= *factor;
+        const ReadNumber number = word.starts_with("0x") ? read_address(word) : read_whole(word);
+        if (number.status != NumberStatus::ok || number.length != word.size() ||
+            __builtin_mul_overflow(product, number.value, &product))
+            return std::nullopt;
         if (end == text.size()) return product;
         text.remove_prefix(end + 1);
     }

@@ -28,12 +28,22 @@ AxisValues each_word(const Option& option, const std::string& text, Read read) {
     return values;
 }
 
+// "wb is of --dscm"; empty: no other option has the word.
+std::string other_option_of(const Option& asked, const std::string& word) {
+    for (const Option& one : launch_options())
+        if (one.key != asked.key && one.words && std::ranges::count(one.words(), word) > 0)
+            return fmt::format("{} is of {}", word, one.name());
+    return {};
+}
+
 // Words that `find` knows, stored in a member of the launch.
 template <auto find, auto member>
 AxisValues read_known(const Option& option, const std::string& text) {
     return each_word(option, text, [&](const std::string& word) {
         const auto found = find(word);
-        if (!found) throw UsageError(unknown_word(option.name(), word, option.words()));
+        if (!found)
+            throw UsageError(unknown_word(option.name(), word, option.words()),
+                             other_option_of(option, word));
         return AxisValue{name_of(*found),
                          [found = *found](ChosenLaunch& launch) { launch.*member = found; }};
     });
@@ -95,12 +105,13 @@ AxisValues read_dimensions(const Option& option, const std::string& text) {
 }
 
 AxisValues read_types(const Option& option, const std::string& text) {
-    return each_word(option, text, [](const std::string& word) {
+    return each_word(option, text, [&](const std::string& word) {
         const auto type = find_element_type(word);
         if (!type) {
             std::string hint = hint_for_element_type(word);
             hint.front() = static_cast<char>(hint.front() - 'a' + 'A');
-            throw UsageError(fmt::format("unknown --type '{}'. {}", shown(word), hint));
+            throw UsageError(fmt::format("unknown --type '{}'. {}", shown(word), hint),
+                             other_option_of(option, word));
         }
         return AxisValue{name_of(*type),
                          [type = *type](ChosenLaunch& launch) { launch.type = type; }};
@@ -206,7 +217,7 @@ constexpr std::array<Option, 18> options_table{{
      "keeps loads in L1, else cg)",
      word_list<LoadModifier>, read_known<find_word<LoadModifier>, &ChosenLaunch::dlcm>,
      [](const ChosenLaunch& of) { return of.dlcm ? Value{name_of(*of.dlcm)} : Value{}; },
-     global_accesses, "accesses of global memory"},
+     {Access::global_load}, "loads of global memory"},
     {"dscm", "--dscm", of_memory, "wb", "M", "",
      "Default cache modifier of stores, nvcc's -Xptxas -dscm: {words}", word_list<StoreModifier>,
      read_known<find_word<StoreModifier>, &ChosenLaunch::dscm>, shown_name<&ChosenLaunch::dscm>,

@@ -13,6 +13,7 @@
 #include "core/program/warp_state.h"
 #include "core/runtime/signal.h"
 #include "core/text/error.h"
+#include "core/text/name_list.h"
 #include "core/text/symbol.h"
 
 namespace coalprof {
@@ -109,7 +110,9 @@ class Executor::Body {
     void execute(WarpState& warp, const PtxStep& step) {
         if (step.gathers && !warp.gather(named_lanes(warp, step))) return;
         if (++warp.steps > limits_.steps_of_warp)
-            refuse_endless(step, "takes more than", limits_.steps_of_warp);
+            refuse_endless(step,
+                           fmt::format("takes more than {} instructions", limits_.steps_of_warp),
+                           "--max-steps allows more");
         if (++attempt_.steps % steps_at_once == 0) {
             stop_if_asked();
             budget_.spend(steps_at_once);
@@ -121,7 +124,8 @@ class Executor::Body {
         switch (step.opcode) {
             case Opcode::branch:
                 if (lanes != 0 && step.target <= warp.at && warp.has_come_back())
-                    refuse_endless(step, "comes back to the same state after", warp.steps);
+                    refuse_endless(step, "comes back to the same state and never ends",
+                                   way_to_end());
                 return warp.branch(step.target, lanes);
             case Opcode::branch_table: return branch_by_table(warp, step, lanes);
             case Opcode::exit: warp.active &= ~lanes; break;
@@ -194,16 +198,23 @@ class Executor::Body {
         warp.active = 0;
     }
     [[noreturn]] void refuse_endless(const PtxStep& step, std::string_view what,
-                                     std::uint64_t steps) const {
+                                     const std::string& hint) const {
         const CodeStatement& statement =
             code_.statements[code_.instructions[step.instruction].statement];
-        throw UsageError(fmt::format(
-            "a warp of {} {} {} instructions and does not end: it is at '{}'{}. It may wait for "
-            "another block, or for what an array holds; --max-steps allows more",
-            kernel_name(code_.kernel), what, steps, statement.text,
-            statement.source.file.empty()
-                ? std::string()
-                : fmt::format(" ({}:{})", statement.source.file, statement.source.line)));
+        throw UsageError(
+            fmt::format(
+                "a warp of {} {}: it is at '{}'{}", kernel_name(code_.kernel), what, statement.text,
+                statement.source.file.empty()
+                    ? std::string()
+                    : fmt::format(" ({}:{})", statement.source.file, statement.source.line)),
+            hint);
+    }
+    std::string way_to_end() const {
+        const std::vector<std::string> zeros = memory_.names_of(attempt_.decisive);
+        if (zeros.empty()) return "it may wait for what another block stores";
+        return fmt::format(
+            "it may wait for {}, which holds zeros here: --arg {}=@FILE.npy says what it holds",
+            joined(zeros, " or "), zeros.front());
     }
 
     // ---- Registers
@@ -503,6 +514,7 @@ class Executor::Body {
             .thread = thread_of(launch_, warp.first_thread + lane),
             .address = address,
             .array = array ? array->name : std::string(),
+            .declared = array ? array->declared : std::string(),
             .offset_bytes = array ? static_cast<std::int64_t>(address - array->base) : 0,
             .array_bytes = array ? array->size_bytes : 0,
             .warp = asked});

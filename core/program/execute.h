@@ -37,6 +37,7 @@ struct KernelFault {
     std::array<std::uint32_t, 3> thread{};
     std::uint64_t address = 0;
     std::string array = {};
+    std::string declared = {};      // LaunchArray::declared
     std::int64_t offset_bytes = 0;  // from where the array begins
     std::uint64_t array_bytes = 0;
     WarpAccess warp = {};  // as it was asked for, with the lanes that fault; none: a trap

@@ -53,7 +53,7 @@ void answer_point(const Predictor& predictor, CacheState cache, AnsweredPoint& o
     one.point.predicted = predictor.predict_launch(one.planned.plan, {}, &one.point.instructions);
     one.point.estimates =
         add_estimates(one.planned.machine, one.planned.plan, cache, one.point.predicted);
-    one.obstacles = obstacle_warnings(one.planned.machine, one.planned.plan);
+    one.obstacles = launch_warnings(one.planned.machine, one.planned.plan);
 }
 
 void answer_chunk(const PointSource& source, CacheState cache, Chunk& chunk) {

@@ -46,16 +46,16 @@ ShardFile shard_file(const std::string& path) {
 }
 
 void require_same_sweep(const ShardFile& first, const ShardFile& file) {
-    if (file.count != first.count || file.points != first.points)
-        throw UsageError(fmt::format(
-            "merge: {} is one of {} shards of {} points, {} one of {} of {}", shown(first.path),
-            first.count, first.points, shown(file.path), file.count, file.points));
     std::string text;
     for (const HeadDifference& difference : differences(first.head, file.head))
         text += (text.empty() ? "" : ", ") + difference.text;
     if (!text.empty())
         throw UsageError(fmt::format("merge: {} and {} are of different sweeps: they differ in {}",
                                      shown(first.path), shown(file.path), text));
+    if (file.count != first.count || file.points != first.points)
+        throw UsageError(fmt::format(
+            "merge: {} is one of {} shards of {} points, {} one of {} of {}", shown(first.path),
+            first.count, first.points, shown(file.path), file.count, file.points));
 }
 
 // The facts that the GPUs of all shards share.
@@ -134,9 +134,10 @@ ShardMerge::ShardMerge(const std::vector<std::string>& paths, bool allows_missin
     std::ranges::sort(files_, {}, &ShardFile::index);
     for (std::size_t i = 1; i < files_.size(); ++i)
         if (files_[i].index == files_[i - 1].index)
-            throw UsageError(fmt::format("merge: {} and {} are both shard {} of {}",
-                                         shown(files_[i - 1].path), shown(files_[i].path),
-                                         files_[i].index, files_[i].count));
+            throw UsageError(
+                fmt::format("merge: {} and {} are both shard {} of {}", shown(files_[i - 1].path),
+                            shown(files_[i].path), files_[i].index, files_[i].count),
+                "give each shard once");
     NameList list(10);
     std::uint64_t expected = 1;
     const auto miss_until = [&](std::uint64_t index) {

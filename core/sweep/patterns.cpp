@@ -286,8 +286,8 @@ void require_op(const PatternInfo& pattern, const Plan& plan) {
             fmt::format("--op {}: {} takes {}", name_of(op), pattern.name,
                         space == Space::constant ? "load only" : "load, store and rmw"),
             space == Space::shared && is_atomic
-                ? fmt::format("as a formula: coalprof formula 'shared.{}.u32: "
-                              "tile[hash(i, 1024)]'",
+                ? fmt::format("as a formula, whose passes only a GPU tells: coalprof formula "
+                              "'shared.{}.u32: tile[hash(i, 1024)]'",
                               name_of(op))
                 : "");
     if (is_atomic && !is_atomic_type(plan.type))

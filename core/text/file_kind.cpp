@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <utility>
 
+#include "core/text/byte_source.h"
 #include "core/text/describe.h"
 
 namespace coalprof {
@@ -71,6 +74,25 @@ std::string_view kind_of_file(std::string_view beginning) {
     if (first_line.ends_with(" predicted") || first_line.ends_with(" measured"))
         return "the table of a result, which does not hold all of it";
     return "text";
+}
+
+void refuse_kind(std::string_view beginning, const std::string& file, std::string_view wanted,
+                 std::string hint) {
+    const Kind* kind = find_kind(beginning);
+    if (kind && !kind->way.empty() && (hint.empty() || kind->way != of_kernels))
+        hint = way_of_file(beginning, file);
+    throw UsageError(fmt::format("{}: {} is expected here, and this is {}", shown(file), wanted,
+                                 kind_of_file(beginning)),
+                     hint);
+}
+
+void refuse_file(const std::string& typed, std::string_view wanted, std::string hint) {
+    std::error_code error;
+    if (typed.find_first_of("./") == typed.npos || !std::filesystem::is_regular_file(typed, error))
+        return;
+    std::array<char, bytes_to_know_a_file> buffer{};
+    refuse_kind({buffer.data(), open_own_bytes(typed)->read(buffer)}, typed, wanted,
+                std::move(hint));
 }
 
 std::string way_of_file(std::string_view beginning, const std::string& file) {

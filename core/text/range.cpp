@@ -1,6 +1,8 @@
 #include "core/text/range.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <unordered_set>
 #include <utility>
 
@@ -130,7 +132,7 @@ class RangeParser {
             ++length;
         const std::string_view word = rest.substr(0, length);
         const bool is_plain =
-            word.empty() || !is_digit(word.front()) || read_integer(word).length == length;
+            word.empty() || !is_digit(word.front()) || read_whole(word).length == length;
         if (units_ == Units::none || is_plain) {
             const std::size_t value_at = at_;
             const std::uint64_t value = read_digits_here();
@@ -144,7 +146,7 @@ class RangeParser {
 
     std::uint64_t read_digits_here() {
         const std::string_view rest = value_.text.substr(at_);
-        const ReadNumber number = read_integer(rest);
+        const ReadNumber number = read_whole(rest);
         if (number.status == NumberStatus::no_digits) refuse_here(missing_integer(rest));
         if (number.status == NumberStatus::too_large) {
             refuse_here(fmt::format("{} is above {}, the largest integer",
@@ -204,6 +206,17 @@ class RangeParser {
 };
 
 }  // namespace
+
+ReadNumber read_whole(std::string_view text) {
+    constexpr double most = 0x1p53;  // up to which a real holds every integer
+    double real = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), real,
+                                              std::chars_format::scientific);
+    if (error != std::errc{} || !(real >= 0) || real > most || std::trunc(real) != real)
+        return read_integer(text);
+    return {static_cast<std::uint64_t>(real), static_cast<std::size_t>(end - text.data()),
+            NumberStatus::ok};
+}
 
 std::uint64_t saturating_product(std::initializer_list<std::uint64_t> counts) {
     std::uint64_t product = 1;

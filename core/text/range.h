@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/text/number.h"
+
 namespace coalprof {
 
 // The most points of a range; more are probably a typing error.
@@ -17,6 +19,9 @@ inline constexpr std::uint64_t most_range_points = 100'000;
 // The product of all counts; 2^64 - 1 where it is more. The size of several lists together is known
 // before they are made.
 std::uint64_t saturating_product(std::initializer_list<std::uint64_t> counts);
+
+// The integer, or number with an exponent that is whole, that `text` begins with: 1e6, 2.5e5.
+ReadNumber read_whole(std::string_view text);
 
 class Range {
  public:

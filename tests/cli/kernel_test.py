@@ -466,9 +466,9 @@ class Kernel(Case):
                 (("64", *LAUNCH), GATHER, "--grid 128x128"),
                 (LAUNCH, GATHER.replace("gather(", "gather\x1b[31m("), "\\x1b' is not expected"),
                 (LAUNCH, "\x7fELF\0\0", "no CUDA program" if harness.can_attach() else "no PTX"),
-                (LAUNCH, "hello", "neither PTX nor CUDA source"),
+                (LAUNCH, "hello", "PTX or CUDA source"),
                 (LAUNCH, GATHER[:400], "ends"),
-                (LAUNCH, "", "neither PTX")):
+                (LAUNCH, "", "PTX or CUDA source")):
             with self.subTest(part):
                 ran = self.refuse("kernel", "-", *arguments, stdin=stdin)
                 self.assertIn(part, ran.err_text)

@@ -6,7 +6,7 @@ import tempfile
 import unittest
 
 import harness
-from harness import DONE, PARTIAL, USAGE, Case, write_npy
+from harness import DONE, ENVIRONMENT, FINDING, PARTIAL, USAGE, Case, write_npy
 
 NATURAL = os.path.join(harness.SOURCE, "tests", "data", "kernels", "natural.ptx")
 SOURCES = """\
@@ -29,6 +29,15 @@ __global__ void rows(float* s, const float* A, int n) {
     for (int k = 0; k < n; k++) sum += A[r * n + k];
     s[r * n + c] = sum;
 }
+__global__ void copy4(float4* out, const float4* in, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = in[i];
+}
+template <typename T> __global__ void scale(T* a) { a[threadIdx.x] = 1; }
+template __global__ void scale<float>(float*);
+__global__ void wait(const volatile int* flag) {
+    while (*flag == 0) {}
+}
 """
 
 
@@ -41,11 +50,11 @@ class Asked(Case):
     def at(self, name):
         return os.path.join(self.folder.name, name)
 
-    def ask(self, words, code, *facts, cwd=None):
+    def ask(self, words, code, *facts, env=None):
         """`words`: a command line, whose quoted words have no blanks but those of `~`."""
         with self.subTest(words):
             arguments = [word.replace("~", " ") for word in words.split()]
-            ran = self.check(harness.run(*arguments, cwd=cwd or self.folder.name), code)
+            ran = self.check(harness.run(*arguments, cwd=self.folder.name, env=env), code)
             said = (ran.out + ran.err).decode()
             for fact in facts:
                 self.assertIn(fact, said)
@@ -54,9 +63,13 @@ class Asked(Case):
 class Meaning(Asked):
     def test_an_option_that_changes_nothing_is_refused(self):
         for words, fact in (
-                ("shared-stride --dlcm cg", "accesses of global memory"),
-                ("formula shared.load:~t[tid] --dlcm cg", "accesses of global memory"),
-                ("explain shared-stride --dlcm cg", "accesses of global memory"),
+                ("shared-stride --dlcm cg", "loads of global memory"),
+                ("formula shared.load:~t[tid] --dlcm cg", "loads of global memory"),
+                ("explain shared-stride --dlcm cg", "loads of global memory"),
+                ("offset --op atomic --dlcm cg", "loads of global memory"),
+                ("offset --op load --path tex --dlcm cg", "loads of global memory"),
+                (f"kernel {NATURAL} --list --arg n=3", "--arg"), (f"kernel {NATURAL} --list --json", "--json"),
+                ("offset --machine h200 --device 1", "--device"), ("formula load.f16:~a[i] --type f32", "--type"),
                 ("offset --op load --dscm wt", "stores to global memory"),
                 ("constant --l2-fetch 64", "accesses of global memory"),
                 ("constant --carveout 50", "L1"),
@@ -72,6 +85,17 @@ class Meaning(Asked):
             self.ask(words, USAGE, fact)
         self.ask("offset --op load,store --range 0..1 --dlcm cg --dscm wt", DONE)  # of one point each
 
+    def test_what_a_machine_lacks_and_lanes_without_work_are_remarked(self):
+        # 1.x has neither caches of loads nor a split of L1, and only 8.0 and later the limit of L2's fetches.
+        settings = "--l2-fetch 64 --carveout 50 --dlcm ca"
+        self.ask(f"offset --range 0 --machine c1060,h200 {settings}", DONE,
+                 *(f"{word} changes nothing on c1060" for word in settings.split()[::2]))
+        # 100 = 3 * 32 + 4
+        self.ask("offset --range 0 --block 100", DONE, "W-LAUNCH", "28 idle lanes")
+        for words in (f"offset --range 0 {settings}", "offset --range 0 --block 96"):
+            self.assertNotIn("W-LAUNCH", self.run_ok(*words.split()).out_text)
+        self.ask("offset --range 1 --shard 2/3", DONE, "holds none")
+
     def test_a_drawing_takes_what_its_subject_has(self):
         for words, fact in (
                 (f"explain kernel {NATURAL} saxpy4 --type f64", "--type"),
@@ -82,6 +106,7 @@ class Meaning(Asked):
                 ("explain offset --array x=f32[3]", "--array"),
                 ("explain offset --seed 3", "--seed"),
                 ("explain offset --arg n=3", "--arg"),
+                ("explain offset --lane 3", "--warp"),
                 ("explain offset --at stride=3", "--at offset=3"),
                 ("offset --range stride=3", "--range offset=3"),
                 (f"explain {NATURAL}", "explain kernel"),
@@ -102,8 +127,17 @@ class Meaning(Asked):
                 ("compare a.json b.json --budget excess<=1", "coalprof check"),
                 ("offset --arg n=5", "coalprof kernel"), ("formula i*k --arg k=5", "--var"),
                 ("offset --array x=f32[5]", "coalprof formula"),
-                ("check a.json b.json --budget excess<=1", "one result"), ("patterns offset", "help offset")):
+                ("check a.json b.json --budget excess<=1", "one result"), ("patterns offset", "help offset"),
+                ("offset --dlcm wb", "--dscm"), ("offset --op f32", "--type"), ("offset --type load", "--op"),
+                ("offset --best offset", "--sort offset"), ("offset --columns block", "--sort block"),
+                ("calibrate --range 1..3", "coalprof offset"), ("doctor --machine h200", "predicted"),
+                ("occupancy --regs 32", "--registers"), ("compare a.json b.json c.json", "coalprof report"),
+                ("compare a.json b.json --metric excess", "coalprof check"), ("compare a.json b.json --tolerance 5", "5%"),
+                ("offset -o --range 0", "--output"), ("offset --machine --json", "--machine"),
+                ("offset --device h200", "--machine h200")):
             self.ask(words, USAGE, fact)
+        for command in ("calibrate", "verify"):
+            self.ask(command, ENVIRONMENT, "host")
 
     def test_units_of_a_budget_fit_its_counter(self):
         self.run_ok("offset", "--range", "0..1", "-q", "-o", "off.json", cwd=self.folder.name)
@@ -112,21 +146,30 @@ class Meaning(Asked):
                 ("load_sectors~<=~load_efficiency", "a ratio"),
                 ("load_sectors~<=~2*duration_seconds", "a time"),
                 ("load_sectors~<=~load_sectors_per_request", "a quotient"),
-                ("load_sectors~<=~5~and~excess~<=~5%", "its own --budget")):
+                ("load_sectors~<=~5~and~excess~<=~5%", "its own --budget"), ("load_efficiency~>=~120%", "100 % at most"),
+                ("5%~>=~excess", "a counter here"), ("if~offset=1~excess~<=~5%", "a counter here")):
             self.ask(f"check off.json --budget {budget}", USAGE, fact)
         for budget in ("duration_seconds~<=~1s", "duration_seconds~<=~900~ms~if~offset=0", "duration_seconds~!=~0", "load_sectors~<=~9*load_requests",
+                       "duration_seconds~<=~1s~if~offset==1",
                        "load_unique_bytes~<=~32*load_sectors"):
             self.ask(f"check off.json --budget {budget}", DONE, "kept")
+        for budget, fact in (("load_efficiency~<=~80%", ">="), ("load_sectors~<=~4", "load_sectors_per_request")):
+            self.ask(f"check off.json --budget {budget}", FINDING, fact)
+        self.ask("check off.json --budget-file excess<=5%", USAGE, "--budget")
         self.ask("check off.json --budget shared_load_wavefronts~<=~1", PARTIAL, "no point")
         self.ask("offset --range 0..2 --shard 1/3 -o s1.json -q", DONE)
         self.ask("check s1.json --budget excess<=500%", DONE, "shard 1/3")
+        self.ask("stride --range 1..4 --shard 2/3 -o t2.json -q", DONE)
+        self.ask("merge s1.json t2.json", USAGE, "pattern")
+        self.ask("merge s1.json s1.json", USAGE, "once")
 
     def test_a_file_of_another_kind_is_named_with_what_takes_it(self):
         self.run_ok("offset", "--range", "0..1", "-q", "-o", "result.json", cwd=self.folder.name)
         write_npy(self.at("array.npy"), [1, 2, 3])
         for name, text in (("empty.cu", ""), ("host.cu", "int main() { return 0; }\n"),
                            ("machine.json", '{"schema": "coalprof/1", "calibration": []}'),
-                           ("k.cu", SOURCES)):
+                           ("k.cu", SOURCES), ("budgets.txt", "excess <= 5%\n"),
+                           ("w.txt", "a load 4 " + " ".join(map(str, range(32))))):
             with open(self.at(name), "w", encoding="utf-8") as file:
                 file.write(text)
         for words, fact in (
@@ -139,7 +182,14 @@ class Meaning(Asked):
                 ("offset --machine ./result.json", "a machine file"),
                 (f"kernel {NATURAL} k.cu", "one file at a time"),
                 (f"kernel {NATURAL} saxpy4 -I nofolder --grid 4 --block 64", "nofolder"),
-                ("report result.json --source nofolder", "nofolder")):
+                ("report result.json --source nofolder", "nofolder"),
+                ("explain result.json", "coalprof report result.json"),
+                ("explain k.cu", "coalprof explain kernel k.cu"), ("explain warps result.json", "coalprof report"),
+                ("warps result.json", "coalprof report"), ("warps k.cu", "coalprof kernel k.cu"),
+                ("formula k.cu", "coalprof kernel k.cu"), ("kernel --code k.cu", "coalprof kernel k.cu"),
+                ("offset --machine k.cu", "CUDA source"), ("offset --machine ./w.txt", "a machine file"),
+                ("check result.json --budget budgets.txt", "--budget-file budgets.txt"),
+                ("warps w.txt", "bytes")):
             self.ask(words, USAGE, fact)
 
     def test_a_machine_file_names_rates_in_their_units(self):
@@ -161,9 +211,21 @@ class Meaning(Asked):
                 ("transpose --size 4096x4096", "bytes"), ("scatter --range 0", "has 4"),
                 ("offset --range 1.5", "unit"), ("offset --range -5..5", "--var d=-5..5"), (f"kernel {NATURAL} saxpy4 --memory-limit 1", "1GiB"),
                 (f"kernel {NATURAL} --shared 4 KiB", "4KiB"),
-                (f"kernel {NATURAL} --nvcc-args=-O3~-std=c++17", "comma")):
+                (f"kernel {NATURAL} --nvcc-args=-O3~-std=c++17", "comma"),
+                (f"kernel {NATURAL} --launch <<<n/256,256>>>", "n/256"),
+                (f"kernel {NATURAL} --launch <<<4,256>>> --grid 4", "leave one"),
+                ("kernel --code k<<<4,256>>>(n,y);", "--launch")):
             self.ask(words, USAGE, fact)
         self.ask("offset --machine 9.5", USAGE, "9.0")
+
+    def test_a_settings_file_that_does_not_fit_is_named(self):
+        for name, text, code, fact in (("section.toml", "[ofset]\nrange = \"0\"\n", USAGE, "offset"),
+                                       ("other.toml", '{"machine": "v100"}', USAGE, 'machine = "v100"'),
+                                       ("absent.toml", None, DONE, "there is no absent.toml")):
+            if text:
+                with open(self.at(name), "w", encoding="utf-8") as file:
+                    file.write(text)
+            self.ask("offset --range 0", code, fact, env=harness.environment(COALPROF_CONFIG=name))
 
     def test_resume_does_not_replace_the_result_of_another_sweep(self):
         self.ask("offset --range 0..1 -q -o one.json", DONE)
@@ -191,19 +253,43 @@ class KernelMeaning(Asked):
                 ("gather", "idx=f32[4096]=iota", "idx=i32[COUNT]"), ("gather", "idx=double[4096]", "idx=i32[COUNT]"),
                 ("gather", "in=i32[4096]", "in=f32[COUNT]"), ("gather", "in=f64[4096]", "in=f32[COUNT]"),
                 ("gather", "in=idxx", "idx"), ("step", "p=P[4096]", "p=u8[BYTES]"),
-                ("gather", "out=u8[4096]=iota", "out=f32[COUNT]")):
+                ("gather", "out=u8[4096]=iota", "out=f32[COUNT]"), ("gather", "in=3.5", "in=f32[COUNT]"),
+                ("gather", "in=out --arg out=in", "no array of its own"), ("gather", "3=7", "n is given twice"),
+                ("copy4", "in=7", "in=float4[COUNT]"), ("gather", "idx=i32[9]@i.npy", "'='"),
+                ("scale<double>", "a=0", "template"), ("gather", "in=true", "f32[COUNT]"), ("step -D n=5", "p=u8[64]", "--arg n=5")):
             self.ask(f"kernel k.cu {kernel} {self.LAUNCH} --arg {argument}", USAGE, fact)
+        self.ask("kernel k.cu gather --grid 64 --block 64 --arg n=64x64", USAGE, "64*64")
+        self.ask("kernel k.cu --grid 64 --block 64", USAGE, "coalprof kernel k.cu step gather")
         self.ask("kernel k.cu gather --grid 64 --block 64 --arg n=f32[100]", USAGE, "n is int", "--arg n=1000")
         for argument in ("idx=u32[4096]=iota", "in=u8[16384]", "idx=int[4096]=random"):
             self.ask(f"kernel k.cu gather {self.LAUNCH} --arg {argument}", DONE)
+
+    def test_too_small_an_array_of_vectors_is_counted_in_vectors(self):
+        # 4096 floats are 1024 float4.
+        self.ask(f"kernel k.cu copy4 {self.LAUNCH} --arg in=f32[4096]", PARTIAL, "element 1024", "in=float4[COUNT]")
+
+    def test_a_loop_without_end_names_what_it_waits_for(self):
+        self.ask("kernel k.cu wait --grid 1 --block 32", USAGE, "never ends", "--arg flag=@")
+        self.ask(f"kernel k.cu step {self.LAUNCH} --max-steps 5", USAGE, "--max-steps")
+
+    def test_arguments_of_no_kernel_are_refused(self):
+        with open(self.at("host.cu"), "w", encoding="utf-8") as file:
+            file.write("__global__ void k(float* y) { y[threadIdx.x] = 1; }\nint main() { k<<<1, 32>>>(0); }\n")
+        self.ask("kernel host.cu --arg q=3", USAGE, "--list")
+        self.ask("kernel host.cu --best", DONE, "one launch")
+        self.ask("kernel k.cu step --list", DONE, "step: p")
+        self.ask("kernel k.cu stp --list", USAGE, "did you mean step")
 
     def test_a_launch_that_the_kernel_does_not_fit_is_remarked(self):
         for words, fact in (
                 ("plane --grid 4096 --block 256 --arg n=64", "reads y"),
                 ("plane --grid 4096 --block 256 --arg n=64", "4095 of 4096 blocks"),
                 ("step --grid 4x4 --block 64 --arg n=64", "does not read y"),
+                ("step --grid 4 --block 40 --arg n=160", "24 idle lanes"),
+                ("step --grid 4 --block 64 --arg n=256 --shared 1024", "--shared"),
+                ("--code for(int~i=0;i<n;i++)~y[i]=1; --grid 4 --block 64 --arg n=9", "does not read x"),
                 ("step --grid 4 --block 64 --arg n=-5", "no thread accesses memory --arg n=-5")):
-            self.ask(f"kernel k.cu {words}", DONE, "W-LAUNCH", fact)
+            self.ask(f"kernel {words if '--code' in words else 'k.cu ' + words}", DONE, "W-LAUNCH", fact)
         for words in ("plane --grid 2x2 --block 32x32 --arg n=64", "step --grid 4 --block 64 --arg n=200"):
             self.assertNotIn("W-LAUNCH", self.run_ok("kernel", self.at("k.cu"), *words.split()).out_text)
 

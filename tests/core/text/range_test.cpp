@@ -34,6 +34,12 @@ TEST(Range, multiplies_by_a_factor_and_stops_at_or_before_the_end) {
     EXPECT_THAT(values_of("5..9*10"), ElementsAre(5));
 }
 
+TEST(Range, powers_of_ten_are_integers) {
+    EXPECT_THAT(values_of("1e3,2e0..2.5e1:14"), ElementsAre(1000, 2, 16));
+    for (const char* other : {"1e-1", "1e99", "1e"}) EXPECT_THAT(refused(other), HasSubstr(other));
+    EXPECT_THAT(parse_signed_range("-1e6", "--var d=").signed_values(), ElementsAre(-1'000'000));
+}
+
 TEST(Range, keeps_lists_and_mixtures_in_the_order_typed) {
     EXPECT_THAT(values_of("1,2,4,8"), ElementsAre(1, 2, 4, 8));
     EXPECT_THAT(values_of("8,2"), ElementsAre(8, 2));
@@ -125,7 +131,7 @@ TEST(Range, what_is_no_range_is_refused_with_the_place) {
              {"0-32", "expected '..', ',' or the end here", 1},
              {"0x10", "expected '..', ',' or the end here", 1},
              {"1.5", "expected '..', ',' or the end here", 1},
-             {"1e3", "expected '..', ',' or the end here", 1},
+             {"1ex", "expected '..', ',' or the end here", 1},
              {"0..8x", "expected ':', '*', ',' or the end here", 4},
              {"0..8..9", "expected ':', '*', ',' or the end here", 4},
              {"0..8:2:2", "expected ',' or the end here", 6},
