@@ -52,7 +52,7 @@ double seconds_of_atomics(const LaunchModel& model, const SimRates& rates) {
 }
 
 bool are_stores_crowded(const MultiprocessorRates& rates) {
-    return std::ranges::any_of(rates.store_crowds, [](double times) { return times > 2; });
+    return std::ranges::any_of(rates.store_crowds, [](double times) { return times > crowded; });
 }
 
 MultiprocessorRates rates_of_one(const LaunchModel& model, const SimRates& rates) {
@@ -67,6 +67,7 @@ MultiprocessorRates rates_of_one(const LaunchModel& model, const SimRates& rates
     one.partial_write = share(rates.partial_writes_per_second);
     one.reduction = share(rates.reductions_per_second);
     const double slices = slices_on(model);
+    one.slice_sector = share(rates.line_reductions_per_second) / slices;
     for (const LineShares& stores : model.l2.stores)
         one.store_crowds.push_back(stores.lines > 0 ? slices / busy_slices(stores.lines, slices)
                                                     : 1);

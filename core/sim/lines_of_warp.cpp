@@ -26,6 +26,7 @@ LinesOfWarp::LinesOfWarp(const WarpAccess& access, std::uint64_t by) {
 }
 
 void LinesOfWarp::touch(std::uint64_t address, std::uint32_t bytes) {
+    const bool is_of_words = bytes >= 4;
     while (bytes > 0) {
         const std::uint64_t line = address / line_bytes;
         std::uint32_t at = count_;
@@ -35,7 +36,7 @@ void LinesOfWarp::touch(std::uint64_t address, std::uint32_t bytes) {
                 at = i;
                 break;
             }
-        if (at == count_) lines_[count_++] = {.line = line};
+        if (at == count_) lines_[count_++] = {.line = line, .is_of_words = is_of_words};
         const auto sector = static_cast<std::uint32_t>(address % line_bytes / sector_bytes);
         const auto here = std::min<std::uint32_t>(
             bytes, static_cast<std::uint32_t>(sector_bytes - address % sector_bytes));

@@ -14,6 +14,7 @@ struct LineTouch {
     std::uint8_t sectors = 0;
     std::uint8_t whole = 0;       // sectors among them that are touched completely
     std::uint8_t part_bytes = 0;  // touched bytes of each other one, on average
+    bool is_of_words = true;      // each lane has at least one
 };
 
 // Of the four of a line; a call of the C library counts bits where a processor is not known to.

@@ -76,34 +76,40 @@ class L1Tags {
     Random random_;
 };
 
-// Requests on their way to L2, one for each line.
+// Requests on their way to L2, one for each line. The one that no other has joined for the longest
+// time leaves next (gathered.txt).
 class OpenRequests {
  public:
     struct One {
         std::uint64_t line = 0;
-        double leaves = 0;
-        std::uint64_t used = 0;
         std::uint8_t sectors = 0;
     };
     // Null: none has yet to leave.
     One* find(std::uint64_t line, double now) {
-        const auto found = std::ranges::find_if(
-            open_, [&](const One& one) { return one.line == line && one.leaves >= now; });
+        for (; !leaving_.empty() && leaving_.front() < now; leave()) {
+        }
+        const auto found = std::ranges::find(open_, line, &One::line);
         if (found == open_.end()) return nullptr;
-        found->used = ++uses_;
-        return &*found;
+        std::rotate(found, found + 1, open_.end());
+        return &open_.back();
+    }
+    // When fewer than `most` have yet to leave; not before `now`.
+    double place(std::size_t most, double now) {
+        for (; open_.size() >= most; leave()) now = std::max(now, leaving_.front());
+        return now;
     }
     void open(std::uint64_t line, std::uint8_t sectors, double leaves) {
-        const One one{line, leaves, ++uses_, sectors};
-        if (open_.size() < most_joining)
-            open_.push_back(one);
-        else
-            *std::ranges::min_element(open_, {}, &One::used) = one;
+        open_.push_back({line, sectors});
+        leaving_.push_back(leaves);
     }
 
  private:
-    std::vector<One> open_;
-    std::uint64_t uses_ = 0;
+    void leave() {
+        open_.erase(open_.begin());
+        leaving_.erase(leaving_.begin());
+    }
+    std::vector<One> open_;        // the last one joined is the last
+    std::vector<double> leaving_;  // when one of them does
 };
 
 struct RunningWarp {
@@ -195,10 +201,11 @@ class MultiprocessorRun {
             ++warp.next;
             return arrive(warp.block, number, issued);
         }
-        if (is_access && (!waiting_.empty() || unit_free(event, issued) > issued + 0.5)) {
-            if (waiting_.empty())
-                queue_.emplace(std::max(issued, unit_free(event, issued)), memory_unit);
-            waiting_.emplace(warp.ready, number);
+        const bool waits = waiting_warps_ > 0;
+        if (is_access && (waits || unit_free(event) > issued + 0.5)) {
+            if (!waits) queue_.emplace(std::max(issued, unit_free(event)), memory_unit);
+            waiting_[warp.scheduler].emplace(warp.ready, number);
+            ++waiting_warps_;
             return;
         }
         finish(number, event, issued);
@@ -221,26 +228,47 @@ class MultiprocessorRun {
     // a thread for each row, it hits about the sectors that a round shares
     // (docs/measurements/h100/rows.txt). With the oldest warp always first 30 % fewer sectors
     // missed; with all accesses in their order nearly all did.
+    // Stores come from the four schedulers in turn.
     void take_waiting(double now) {
-        const std::uint32_t number = waiting_.top().second;
-        if (const double free = unit_free(event_of(number), now); free > now + 0.5) {
+        const std::uint32_t from = next_scheduler();
+        const std::uint32_t number = waiting_[from].top().second;
+        if (const double free = unit_free(event_of(number)); free > now + 0.5) {
             queue_.emplace(free, memory_unit);
             return;
         }
-        waiting_.pop();
+        if (event_of(number).unit == TraceUnit::store) stored_by_ = from;
+        waiting_[from].pop();
+        --waiting_warps_;
         finish(number, event_of(number), now);
-        if (!waiting_.empty())
-            queue_.emplace(std::max(now, unit_free(event_of(waiting_.top().second), now)),
-                           memory_unit);
+        if (waiting_warps_ > 0)
+            queue_.emplace(
+                std::max(now, unit_free(event_of(waiting_[next_scheduler()].top().second))),
+                memory_unit);
+    }
+    // Of those for which a warp waits.
+    std::uint32_t next_scheduler() const {
+        std::uint32_t oldest = 4;
+        for (std::uint32_t i = 0; i < 4; ++i)
+            if (!waiting_[i].empty() && (oldest == 4 || waiting_[i].top() < waiting_[oldest].top()))
+                oldest = i;
+        const auto stores = [&](std::uint32_t i) {
+            return !waiting_[i].empty() &&
+                   event_of(waiting_[i].top().second).unit == TraceUnit::store;
+        };
+        if (!stores(oldest)) return oldest;
+        std::uint32_t next = stored_by_;
+        do next = (next + 1) % 4;
+        while (!stores(next));
+        return next;
     }
     const TraceEvent& event_of(std::uint32_t warp) const {
         return warps_[warp].events->events[warps_[warp].next];
     }
-    // It takes an access while few are queued for L1, and for L2 if not all of it joins others.
-    double unit_free(const TraceEvent& event, double now) {
+    // It takes an access while few are queued for L1, a load also while few are for L2.
+    double unit_free(const TraceEvent& event) const {
         const double l1 = std::max(tag_stage_.free, data_stage_.free) - rates_.l1_queue;
-        const double l2 = l2_.free - rates_.l2_queue;
-        return joins_all(event, std::max(l1, now)) ? l1 : std::max(l1, l2);
+        const double l2 = event.unit == TraceUnit::store ? stored_ : l2_.free - rates_.l2_queue;
+        return std::max(l1, l2);
     }
     void finish(std::uint32_t number, const TraceEvent& event, double issued) {
         RunningWarp& warp = warps_[number];
@@ -354,7 +382,8 @@ class MultiprocessorRun {
         tag_stage_.serve(now, rates_.l1_pass);
         const bool joins = loads_.find(line, now) != nullptr;
         if (!joins) {
-            loads_.open(line, 0, leaves_at(now));
+            loads_.place(most_loads, now);
+            loads_.open(line, 0, now + rates_.join_cycles);
             result_.read_requests[site] += 1;
         }
         const double through =
@@ -373,19 +402,8 @@ class MultiprocessorRun {
         const double share = std::min(busiest, server.busy / (now + settled));
         return rates_.crowd * share / (1 - share);
     }
-    // A request waits some cycles, or until L2 takes it; another one to its line joins. Stores that
-    // meet in few slices wait for their turn.
-    double leaves_at(double now) const { return now + rates_.join_cycles; }
-    double store_leaves_at(std::uint32_t site, double now) const {
-        // With it stores to one line take 1.3 times as long as measured, to 2 to 16 lines up to
-        // 24 times (slices.txt).
-        constexpr double cycles_of_turn = 34;
-        return is_crowded(site) ? now + crowd_of(site) * cycles_of_turn : leaves_at(now);
-    }
-
     // None of its lines needs a place.
     bool joins_all(const TraceEvent& event, double now) {
-        if (event.unit != TraceUnit::store) return false;
         for (std::uint32_t i = 0; i < event.lines; ++i)
             if (!stores_.find(traces_.lines[event.first_line + i].line, now)) return false;
         return true;
@@ -395,30 +413,34 @@ class MultiprocessorRun {
         if (!other) return false;
         const int more = sector_count(touched.sectors & ~other->sectors);
         other->sectors |= touched.sectors;
-        // Where they meet an H100 takes 8.3e9 of a warp a second, in one line or in 16
-        // (slices.txt): this is one line's, and of 16 too much.
-        constexpr double cycles_of_joining = 31;
-        l2_.serve(now,
-                  std::max(more * rates_.sector, is_crowded(event.site) ? cycles_of_joining : 0));
+        l2_.serve(now, more * rates_.sector);
         result_.write_sectors[event.site] += more;
         return true;
-    }
-    bool is_crowded(std::uint32_t site) const {
-        constexpr double crowded = 2;
-        return crowd_of(site) > crowded;
     }
     double crowd_of(std::uint32_t site) const {
         return site < rates_.store_crowds.size() ? rates_.store_crowds[site] : 1;
     }
-    double store_line(const TraceEvent& event, const LineTouch& touched, double now) {
+    double store_cycles(std::uint32_t site, const LineTouch& touched) const {
         const int sectors = sector_count(touched.sectors), whole = sector_count(touched.whole);
-        const double crowd = crowd_of(event.site);
-        stores_.open(touched.line, touched.sectors, store_leaves_at(event.site, now));
+        // A slice takes 1.42e9 sectors a second, and 5.5e8 requests (gathered.txt).
+        constexpr double least_sectors = 2.6;
+        const double crowd = crowd_of(site);
+        if (crowd > crowded)
+            return crowd * rates_.slice_sector *
+                   std::max(least_sectors, static_cast<double>(sectors));
+        return crowd * std::max(rates_.write_request,
+                                whole * rates_.sector + (sectors - whole) * rates_.partial_write);
+    }
+    // A request waits until L2 takes it, or some cycles. Until then others to its line join. There
+    // are places for 24 lines, for 8 where lanes store less than a word (gathered.txt).
+    double store_line(const TraceEvent& event, const LineTouch& touched, double now) {
+        stored_ = std::max(stored_, stores_.place(touched.is_of_words ? 24 : 8, now));
+        const double through = l2_.serve(stored_, store_cycles(event.site, touched));
+        stores_.open(touched.line, touched.sectors,
+                     std::max(through, stored_ + rates_.join_cycles));
         result_.write_requests[event.site] += 1;
-        result_.write_sectors[event.site] += sectors;
-        return l2_.serve(now, crowd * std::max(rates_.write_request,
-                                               whole * rates_.sector +
-                                                   (sectors - whole) * rates_.partial_write));
+        result_.write_sectors[event.site] += sector_count(touched.sectors);
+        return through;
     }
     double write(const TraceEvent& event, double now) {
         const double looked_up = look_up(event, now);
@@ -427,10 +449,15 @@ class MultiprocessorRun {
         const double of_packet =
             rates_.reduction + (event.unit == TraceUnit::atomic ? rates_.sector : 0);
         double back = now;
+        // Where they meet an H100 takes 8.3e9 stores of a warp a second, whether to one line or
+        // to 16 (slices.txt).
+        constexpr double cycles_of_joining = 31;
+        if (is_store && crowd_of(event.site) > crowded && joins_all(event, looked_up))
+            data_stage_.serve(looked_up, cycles_of_joining);
         for (std::uint32_t i = 0; i < event.lines; ++i) {
             const LineTouch& touched = traces_.lines[event.first_line + i];
             if (is_store) result_.stored_lines[event.site] += 1;
-            if (is_store && joins(event, touched, looked_up)) continue;
+            if (is_store && joins(event, touched, std::max(looked_up, stored_))) continue;
             const double through =
                 is_store ? store_line(event, touched, looked_up)
                          : l2_.serve(looked_up, of_packet * event.passes.packets / event.lines);
@@ -473,14 +500,18 @@ class MultiprocessorRun {
     L1Tags tags_;
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue_;
     static constexpr std::uint32_t memory_unit = ~0u;
-    // Warps that wait for it, by when they were ready.
-    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> waiting_;
+    // Warps of each scheduler that wait for it, by when they were ready.
+    std::array<std::priority_queue<Entry, std::vector<Entry>, std::greater<>>, 4> waiting_;
+    std::size_t waiting_warps_ = 0;
+    std::uint32_t stored_by_ = 0;  // the scheduler whose warp stored last
     std::vector<RunningWarp> warps_;
     std::vector<RunningBlock> blocks_;
     std::size_t next_block_ = 0;
     std::array<std::array<Server, 4>, 4> schedulers_;
     Server starts_, tag_stage_, data_stage_, l2_, dram_;
+    static constexpr std::size_t most_loads = 24;
     OpenRequests loads_, stores_;
+    double stored_ = 0;                      // since stores have had a place for their requests
     std::vector<std::uint32_t> waited_for_;  // sites
     SimResult result_;
 };

@@ -13,9 +13,8 @@
 
 namespace coalprof {
 
-// Lines whose stores join on their way to L2: 16 lines at random are stored to as fast as one, 32
-// not (docs/measurements/h100/slices.txt).
-inline constexpr std::size_t most_joining = 24;
+// Stores meet in few slices of L2 if they take more times as long as in all.
+inline constexpr double crowded = 2;
 
 // Cycles of its clock, with its share of what the whole GPU has a second.
 struct MultiprocessorRates : SimRates {
@@ -29,6 +28,7 @@ struct MultiprocessorRates : SimRates {
     double dram_write_byte = 0;
     std::uint32_t l1_lines = 0;
     std::uint32_t resident_blocks = 1;
+    double slice_sector = 0;  // stored, if all slices of L2 work
     // By site: how many times longer stores take, as they meet in few slices; empty: once.
     std::vector<double> store_crowds = {};
 };

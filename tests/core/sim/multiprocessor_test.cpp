@@ -86,19 +86,68 @@ TEST(SimulatedMultiprocessor, loses_what_rounds_that_are_left_out_evict) {
     EXPECT_NEAR(hits(0.1), 5, 15);
 }
 
-// Stores of sectors to one line join while the slice that they meet in is busy.
-TEST(SimulatedMultiprocessor, joins_stores_as_long_as_they_wait_for_a_crowded_slice) {
-    const auto requests = [](double crowd) {
-        BlockTraces traces = chain(64, false, 0);
-        for (TraceEvent& one : traces.blocks[0][0].events)
-            if (one.unit == TraceUnit::load) one.unit = TraceUnit::store;
+// Warps that each store to `lines` lines of their own, again and again; no block waits.
+BlockTraces stores(std::uint32_t warps, std::uint32_t lines, std::uint32_t times,
+                   bool are_words = true) {
+    BlockTraces traces;
+    traces.blocks.emplace_back(warps);
+    for (std::uint32_t warp = 0; warp < warps; ++warp)
+        for (std::uint32_t i = 0; i < lines * times; ++i) {
+            const auto first = static_cast<std::uint32_t>(traces.lines.size());
+            traces.blocks[0][warp].events.push_back({.unit = TraceUnit::store,
+                                                     .passes = {1, 1},
+                                                     .number = i,
+                                                     .first_line = first,
+                                                     .lines = 1,
+                                                     .cost = {.issued = 1}});
+            traces.lines.push_back(
+                {.line = warp * lines + i % lines, .sectors = 1, .is_of_words = are_words});
+        }
+    return traces;
+}
+
+double requests_of(const BlockTraces& traces, double write_request) {
+    MultiprocessorRates rates = rates_of_test();
+    rates.join_cycles = 8;
+    rates.l1_queue = 0;
+    rates.write_request = write_request;
+    return simulate_multiprocessor(traces, rates, {{}}).write_requests[0];
+}
+
+// 64 stores to one line, a cycle apart.
+TEST(SimulatedMultiprocessor, joins_stores_as_long_as_they_wait_for_l2) {
+    EXPECT_GT(requests_of(stores(1, 1, 64), 0), 4);
+    EXPECT_EQ(requests_of(stores(1, 1, 64), 1000), 1);
+}
+
+// In turn, with one line more than there are places, each finds that its line has just left.
+TEST(SimulatedMultiprocessor, joins_stores_to_as_many_lines_as_have_a_place) {
+    EXPECT_EQ(requests_of(stores(1, 24, 3), 1e6), 24);
+    EXPECT_EQ(requests_of(stores(1, 25, 3), 1e6), 75);
+    EXPECT_EQ(requests_of(stores(1, 8, 3, false), 1e6), 8);
+    EXPECT_EQ(requests_of(stores(1, 9, 3, false), 1e6), 27);
+}
+
+// Four warps with 6 lines each find a place, with 7 none: one warp after the other would.
+TEST(SimulatedMultiprocessor, takes_stores_from_four_schedulers_in_turn) {
+    EXPECT_EQ(requests_of(stores(4, 6, 3), 1e6), 24);
+    EXPECT_EQ(requests_of(stores(4, 7, 3), 1e6), 84);
+}
+
+// 2.6 sectors' time for up to so many, in a tenth of the slices.
+TEST(SimulatedMultiprocessor, takes_stores_one_after_the_other_where_they_meet_in_few_slices) {
+    const auto l2_cycles = [](double crowd, std::uint8_t sectors) {
+        BlockTraces traces = stores(1, 1, 1);
+        traces.lines[0].sectors = traces.lines[0].whole = sectors;
         MultiprocessorRates rates = rates_of_test();
-        rates.join_cycles = 8;
+        rates.slice_sector = 2;
         rates.store_crowds = {crowd};
-        return simulate_multiprocessor(traces, rates, {{}}).write_requests[0];
+        return simulate_multiprocessor(traces, rates, {{}})
+            .busy[static_cast<std::size_t>(SimUnit::l2)];
     };
-    EXPECT_GT(requests(1), 4);
-    EXPECT_EQ(requests(80), 1);
+    EXPECT_DOUBLE_EQ(l2_cycles(10, 0x1), 10 * 2 * 2.6);
+    EXPECT_DOUBLE_EQ(l2_cycles(10, 0xF), 10 * 2 * 4);
+    EXPECT_DOUBLE_EQ(l2_cycles(1.5, 0xF), 1.5 * 4 * 0.5);
 }
 
 // The sectors of a line one after the other, a cycle apart, within and without the wait.
