@@ -241,6 +241,9 @@ class Binder {
         if (!wanted || !given || are_bytes ||
             (wanted->bytes == given->bytes && (wanted->kind == 'f') == (given->kind == 'f')))
             return;
+        // A word for each uchar4.
+        const auto vector = element_type_of_array(element_of_type(type_of(at)));
+        if (vector && bytes_of(*vector) == given->bytes && given->bytes > wanted->bytes) return;
         throw UsageError(of + fmt::format(", and {} was given", shown(text.type)),
                          fmt::format("--arg {}={}", name, declared(at)));
     }

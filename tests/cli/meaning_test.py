@@ -263,6 +263,7 @@ class KernelMeaning(Asked):
         self.ask("kernel k.cu gather --grid 64 --block 64 --arg n=f32[100]", USAGE, "n is int", "--arg n=1000")
         for argument in ("idx=u32[4096]=iota", "in=u8[16384]", "idx=int[4096]=random"):
             self.ask(f"kernel k.cu gather {self.LAUNCH} --arg {argument}", DONE)
+        self.ask("kernel --code 'y[i]=1;' --grid 1 --block 32 --arg y=f64[32] --type f32x2".replace("'", ""), DONE)
 
     def test_too_small_an_array_of_vectors_is_counted_in_vectors(self):
         # 4096 floats are 1024 float4.
