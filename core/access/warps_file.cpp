@@ -301,9 +301,15 @@ bool WarpsReader::next_that(const Parse& parse, Wait wait) {
     return false;
 }
 
-// Throws where the file is one that another command takes.
-void WarpsReader::refuse_other_kind() const {
-    const std::string_view beginning(buffer_.data(), std::min(end_, bytes_to_know_a_file));
+// Throws where the file is one that another command takes; not of a pipe, whose beginning is gone.
+void WarpsReader::refuse_other_kind() {
+    if (!source_.can_rewind()) return;
+    source_.rewind();
+    std::string beginning(bytes_to_know_a_file, '\0');
+    std::size_t size = 0, more = 1;
+    while (size < beginning.size() && more > 0)
+        size += more = source_.read(std::span(beginning).subspan(size));
+    beginning.resize(size);
     if (!way_of_file(beginning, file_name_).empty())
         refuse_kind(beginning, file_name_, "a warps file", {});
 }
@@ -370,7 +376,7 @@ bool WarpsReader::refill() {
     return bytes > 0;
 }
 
-void WarpsReader::refuse_long_line() const {
+void WarpsReader::refuse_long_line() {
     refuse_other_kind();
     const std::size_t shown_bytes = std::min(end_ - begin_, most_warps_line_bytes + 1);
     throw UsageError(fmt::format("{}:{}:{}: the line is longer than {} bytes", shown(file_name_),

@@ -69,8 +69,8 @@ class WarpsReader {
     bool next_text(std::string_view& text, Wait wait);
     bool find_line_end(Wait wait);
     bool refill();
-    void refuse_other_kind() const;
-    [[noreturn]] void refuse_long_line() const;
+    void refuse_other_kind();
+    [[noreturn]] void refuse_long_line();
 
     ByteSource& source_;
     std::string file_name_;
