@@ -79,13 +79,15 @@ ExitCode run_formula(const CLI::App& app, const FormulaCommand& command,
         throw UsageError("formula: there is no formula",
                          "for example coalprof formula 'i*k' --var k=1..32");
     const std::vector<FormulaSweep> set = typed_set(command);
-    FormulaSweep other = set.front();
-    ElementType& type = other.settings.launch.type;
-    type = type == ElementType::f32 ? ElementType::f64 : ElementType::f32;
-    if (set.size() == 1 && is_among(*app.get_option("--type"), invocation.argv) &&
-        types_of(other) == types_of(set.front()))
-        throw UsageError("--type: the formula and its arrays say themselves of which type they are",
-                         "leave it out");
+    if (set.size() == 1 && is_among(*app.get_option("--type"), invocation.argv)) {
+        FormulaSweep other = set.front();  // as if another type were given
+        ElementType& type = other.settings.launch.type;
+        type = type == ElementType::f32 ? ElementType::f64 : ElementType::f32;
+        if (types_of(other) == types_of(set.front()))
+            throw UsageError(
+                "--type: the formula and its arrays say themselves of which type they are",
+                "leave it out");
+    }
     const SweepFacts facts = set.size() == 1 ? describe_sweep(set.front()) : describe_sweep(set);
     return run_sweep_job({points_of(set), facts, command.sweep}, command.machine, command.output,
                          invocation);

@@ -13,8 +13,7 @@ namespace {
 
 constexpr std::size_t help_columns = 80;
 
-// Where the second column of a line of help begins: after the last run of blanks within its first
-// 26 columns; 0 for running text.
+// Where the second column of a line of help begins, behind two blanks or more; 0 for running text.
 std::size_t second_column(std::string_view line) {
     if (!line.starts_with("  ")) return 0;
     const std::size_t name = line.find_first_not_of(' ');
@@ -48,7 +47,7 @@ std::string folded_help(std::string_view help) {
     return text;
 }
 
-// Of the options that many commands share: those that most people want.
+// Most people want these of the options that many commands share.
 constexpr std::string_view wanted_options =
     "range type op size block grid per-thread dlcm machine best json output";
 // A command with no more options shows them all.

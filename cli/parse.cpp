@@ -75,9 +75,7 @@ constexpr std::array ways{
 
 // "256 MiB" arrives as two words.
 std::string hint_for_unit(const CLI::App& command, const std::string& typed) {
-    constexpr std::array<std::string_view, 9> units{"B",  "KiB", "MiB", "GiB", "TiB",
-                                                    "kB", "MB",  "GB",  "TB"};
-    if (std::ranges::find(units, typed) == units.end()) return {};
+    if (std::ranges::find(size_units, typed, &UnitStep::unit) == size_units.end()) return {};
     for (const CLI::Option* option : command.get_options())
         if (option->nonpositional() && !option->results().empty())
             if (const std::string& number = option->results().back();

@@ -305,11 +305,7 @@ bool WarpsReader::next_that(const Parse& parse, Wait wait) {
 void WarpsReader::refuse_other_kind() {
     if (!source_.can_rewind()) return;
     source_.rewind();
-    std::string beginning(bytes_to_know_a_file, '\0');
-    std::size_t size = 0, more = 1;
-    while (size < beginning.size() && more > 0)
-        size += more = source_.read(std::span(beginning).subspan(size));
-    beginning.resize(size);
+    const std::string beginning = beginning_of(source_);
     if (!way_of_file(beginning, file_name_).empty())
         refuse_kind(beginning, file_name_, "a warps file", {});
 }

@@ -24,7 +24,7 @@ std::vector<std::string> launch_obstacles(const Rules& rules, std::uint32_t bloc
 // before 3.0).
 std::vector<std::string> obstacles(const Rules& rules, const Plan& plan);
 
-// What is idle in blocks of so many threads, as a sentence; empty: nothing.
+// Says how many lanes are idle in blocks of this many threads; empty where none are.
 std::string idle_lanes(std::uint64_t block_threads);
 
 // The obstacles as warnings of the whole run, which name the machine, and W-LAUNCH for idle lanes

@@ -146,7 +146,7 @@ std::optional<std::uint64_t> common_period(const FormulaAccess& access, const Sc
 // launch, or of a pattern, is then the most that its index can be.
 bool is_proven(const ParsedFormula& formula, const FormulaAccess& access, const Scope& scope,
                const std::vector<NodeFacts>& facts, std::int64_t largest_index) {
-    constexpr std::uint64_t most_walked = std::uint64_t{1} << 24;  // threads; 0.2 s
+    constexpr std::uint64_t most_walked = std::uint64_t{1} << 24;  // threads
     const NodeFacts& index = facts[access.index];
     return !access.condition && !index.subtree_can_fail && index.range.low >= 0 &&
            index.range.high <= largest_index &&

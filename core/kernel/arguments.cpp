@@ -179,14 +179,18 @@ class Binder {
     const std::string& type_of(std::size_t at) const { return code_.parameters[at].source.type; }
     // The kind of a number, or of a pointer's target; none: unknown.
     std::optional<ElementKind> kind_of(std::size_t at) const { return kind_of_type(type_of(at)); }
+    // 16 of a float4; 0: the source names no type of numbers.
+    std::uint32_t element_bytes(std::size_t at) const {
+        const auto type = element_type_of_array(element_of_type(type_of(at)));
+        return type ? bytes_of(*type) : 0;
+    }
 
     // How the pointer's array can be declared: by the type in the source, else by the widest
     // access; a structure's by its bytes.
     std::string declared(std::size_t at) const {
         const auto kind = kind_of(at);
-        const std::string element = element_of_type(type_of(at));
-        const auto vector = element_type_of_array(element);
-        if (kind && vector && bytes_of(*vector) > kind->bytes) return element + "[COUNT]";
+        if (kind && element_bytes(at) > kind->bytes)
+            return element_of_type(type_of(at)) + "[COUNT]";
         if (kind) return fmt::format("{}{}[COUNT]", kind->kind, 8 * kind->bytes);
         if (!type_of(at).empty()) return "u8[BYTES]";
         switch (code_.widest_bytes[at]) {
@@ -242,8 +246,7 @@ class Binder {
             (wanted->bytes == given->bytes && (wanted->kind == 'f') == (given->kind == 'f')))
             return;
         // A word for each uchar4.
-        const auto vector = element_type_of_array(element_of_type(type_of(at)));
-        if (vector && bytes_of(*vector) == given->bytes && given->bytes > wanted->bytes) return;
+        if (element_bytes(at) == given->bytes && given->bytes > wanted->bytes) return;
         throw UsageError(of + fmt::format(", and {} was given", shown(text.type)),
                          fmt::format("--arg {}={}", name, declared(at)));
     }

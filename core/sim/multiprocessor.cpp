@@ -382,7 +382,7 @@ class MultiprocessorRun {
         tag_stage_.serve(now, rates_.l1_pass);
         const bool joins = loads_.find(line, now) != nullptr;
         if (!joins) {
-            loads_.place(most_loads, now);
+            loads_.place(places, now);
             loads_.open(line, 0, now + rates_.join_cycles);
             result_.read_requests[site] += 1;
         }
@@ -431,10 +431,10 @@ class MultiprocessorRun {
         return crowd * std::max(rates_.write_request,
                                 whole * rates_.sector + (sectors - whole) * rates_.partial_write);
     }
-    // A request waits until L2 takes it, or some cycles. Until then others to its line join. There
-    // are places for 24 lines, for 8 where lanes store less than a word (gathered.txt).
+    // A request waits until L2 takes it, or some cycles. Until then others to its line join.
     double store_line(const TraceEvent& event, const LineTouch& touched, double now) {
-        stored_ = std::max(stored_, stores_.place(touched.is_of_words ? 24 : 8, now));
+        stored_ =
+            std::max(stored_, stores_.place(touched.is_of_words ? places : places_of_bytes, now));
         const double through = l2_.serve(stored_, store_cycles(event.site, touched));
         stores_.open(touched.line, touched.sectors,
                      std::max(through, stored_ + rates_.join_cycles));
@@ -509,7 +509,8 @@ class MultiprocessorRun {
     std::size_t next_block_ = 0;
     std::array<std::array<Server, 4>, 4> schedulers_;
     Server starts_, tag_stage_, data_stage_, l2_, dram_;
-    static constexpr std::size_t most_loads = 24;
+    // Lines with a request that waits (docs/measurements/h100/gathered.txt, of stores).
+    static constexpr std::size_t places = 24, places_of_bytes = 8;
     OpenRequests loads_, stores_;
     double stored_ = 0;                      // since stores have had a place for their requests
     std::vector<std::uint32_t> waited_for_;  // sites

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <span>
 #include <utility>
 
 #include "core/text/byte_source.h"
@@ -86,13 +87,20 @@ void refuse_kind(std::string_view beginning, const std::string& file, std::strin
                      hint);
 }
 
+std::string beginning_of(ByteSource& source) {
+    std::string beginning(bytes_to_know_a_file, '\0');
+    std::size_t size = 0, more = 1;
+    while (size < beginning.size() && more > 0)
+        size += more = source.read(std::span(beginning).subspan(size));
+    beginning.resize(size);
+    return beginning;
+}
+
 void refuse_file(const std::string& typed, std::string_view wanted, std::string hint) {
     std::error_code error;
     if (typed.find_first_of("./") == typed.npos || !std::filesystem::is_regular_file(typed, error))
         return;
-    std::array<char, bytes_to_know_a_file> buffer{};
-    refuse_kind({buffer.data(), open_own_bytes(typed)->read(buffer)}, typed, wanted,
-                std::move(hint));
+    refuse_kind(beginning_of(*open_own_bytes(typed)), typed, wanted, std::move(hint));
 }
 
 std::string way_of_file(std::string_view beginning, const std::string& file) {

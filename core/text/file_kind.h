@@ -2,12 +2,18 @@
 // of another kind.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace coalprof {
 
+class ByteSource;
+
 inline constexpr std::size_t bytes_to_know_a_file = 4096;
+
+// At most so many bytes of a source that nothing was read of. Throws as it does.
+std::string beginning_of(ByteSource& source);
 
 // "a document of coalprof", "CUDA source": by the file's first bytes.
 std::string_view kind_of_file(std::string_view beginning);

@@ -230,18 +230,18 @@ class SvgWriter : public ResultSink {
     }
     // Of curves that lie on each other each has its own dashes, in the gaps of the others.
     static std::string dashes_of(const Curve& curve, const std::vector<Curve>& curves) {
-        constexpr std::size_t dash = 8;
+        constexpr std::ptrdiff_t dash = 8;
         const auto is_alike = [&](const Curve& other) {
             return other.is_measured == curve.is_measured &&
                    std::ranges::equal(other.places, curve.places, [](const auto& a, const auto& b) {
                        return a.x == b.x && a.y == b.y;
                    });
         };
-        const auto alike = static_cast<std::size_t>(std::ranges::count_if(curves, is_alike));
-        if (alike == 1) return {};
-        const auto before = std::count_if(curves.data(), &curve, is_alike);
+        const std::ptrdiff_t curves_here = std::ranges::count_if(curves, is_alike);
+        if (curves_here == 1) return {};
+        const std::ptrdiff_t drawn_before = std::count_if(curves.data(), &curve, is_alike);
         return fmt::format(" style=\"stroke-dasharray:{} {};stroke-dashoffset:-{}\"", dash,
-                           dash * (alike - 1), dash * static_cast<std::size_t>(before));
+                           dash * (curves_here - 1), dash * drawn_before);
     }
     template <typename XOf, typename YOf>
     static std::string line(const Curve& curve, const std::string& dashes, XOf x_of, YOf y_of) {
