@@ -40,7 +40,9 @@ struct CuptiSymbols {
 
 CallbackApi load_callback_api() {
     const CuptiSymbols cupti;
-    if (!cupti.library) throw CountersError("cannot read counters: the process has unloaded the library that reads them");
+    if (!cupti.library)
+        throw CountersError(
+            "cannot read counters: the process has unloaded the library that reads them");
     CallbackApi api;
     cupti.bind("cuptiSubscribe", api.subscription.subscribe);
     cupti.bind("cuptiSubscribe_v2", api.subscription.subscribe_v2);
