@@ -3,8 +3,6 @@
 // interval of an exact one.
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "core/text/describe.h"
 #include "core/text/error.h"
 #include "core/write/columns.h"
@@ -14,21 +12,6 @@
 
 namespace coalprof {
 namespace {
-
-void put_value(TextBuffer& out, const Value& value) {
-    struct Visitor {
-        TextBuffer& out;
-        void operator()(std::monostate) const {}
-        void operator()(const std::string& text) const { put_csv_text(out, text); }
-        void operator()(std::int64_t number) const { out.put(number); }
-        void operator()(std::uint64_t number) const { out.put(number); }
-        void operator()(double number) const {
-            if (std::isfinite(number)) out.put_real(number);
-        }
-        void operator()(bool flag) const { out.put(flag ? "true" : "false"); }
-    };
-    std::visit(Visitor{out}, value);
-}
 
 class CsvWriter : public ResultSink {
  public:
@@ -88,7 +71,9 @@ class CsvWriter : public ResultSink {
 
     void put_row(const Point& point) {
         refuse_what_has_no_column(point);
-        put_cells([&](const FrameColumn& column) { put_value(text_, column.cell(point)); });
+        put_cells([&](const FrameColumn& column) {
+            put_value(text_, column.cell(point), "", put_csv_text);
+        });
         text_.hand_over_when_full(out_);
     }
 

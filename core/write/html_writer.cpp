@@ -149,20 +149,11 @@ class HtmlWriter : public ResultSink {
         return tree;
     }
 
+    // As the page shows it, beside what every result has.
     static Json tree_of_finding(const LineFinding& finding) {
-        Json tree{{"point", finding.point},
-                  {"cause", finding.cause},
-                  {"text", finding.text},
-                  {"fix", finding.fix},
-                  {"like", shell_words(finding.like)}};
-        if (!finding.warp.empty()) tree["warp"] = finding.warp;
-        if (!finding.others.empty()) {
-            tree["others"] = finding.others;
-            tree["also"] = others_of(finding);
-        }
-        if (finding.saves_seconds) tree["saves_seconds"] = *finding.saves_seconds;
-        if (finding.saves_interval_seconds)
-            tree["saves_interval_seconds"] = *finding.saves_interval_seconds;
+        Json tree = tree_of(finding);
+        tree["drawn_by"] = finding_command(finding);
+        tree["also"] = others_of(finding);
         return tree;
     }
 

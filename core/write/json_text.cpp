@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <iterator>
 #include <utility>
 
 #include "core/pattern/launch_options.h"
 #include "core/text/utf8.h"
+#include "core/write/safe_text.h"
 
 namespace coalprof {
 namespace {
@@ -74,21 +74,7 @@ void put_json_text(TextBuffer& out, std::string_view text) {
 }
 
 void put_json_value(TextBuffer& out, const Value& value) {
-    struct Visitor {
-        TextBuffer& out;
-        void operator()(std::monostate) const { out.put("null"); }
-        void operator()(const std::string& text) const { put_json_text(out, text); }
-        void operator()(std::int64_t number) const { out.put(number); }
-        void operator()(std::uint64_t number) const { out.put(number); }
-        void operator()(double number) const {
-            if (std::isfinite(number))
-                out.put_real(number);
-            else
-                out.put("null");
-        }
-        void operator()(bool flag) const { out.put(flag ? "true" : "false"); }
-    };
-    std::visit(Visitor{out}, value);
+    put_value(out, value, "null", put_json_text);
 }
 
 std::string json_of_values(const NamedValues& values) { return text_of(tree_of(values)); }
@@ -151,25 +137,27 @@ std::string json_of_verdicts(const std::vector<Verdict>& verdicts) {
     return text_of(list);
 }
 
+Json tree_of(const LineFinding& finding) {
+    Json one{
+        {"point", finding.point},
+        {"cause", finding.cause},
+        {"text", finding.text},
+        {"fix", finding.fix},
+        {"like", finding.like.empty() ? Json(nullptr) : Json(finding.like)},
+        {"saves_seconds", finding.saves_seconds ? Json(*finding.saves_seconds) : Json(nullptr)}};
+    if (finding.saves_interval_seconds)
+        one["saves_interval_seconds"] = *finding.saves_interval_seconds;
+    if (!finding.others.empty()) one["other_points"] = finding.others;
+    if (!finding.warp.empty()) one["warp"] = finding.warp;
+    if (!finding.kernel.empty()) one["kernel"] = finding.kernel;
+    if (finding.kernel_seconds) one["kernel_seconds"] = *finding.kernel_seconds;
+    if (finding.launches) one["launches"] = *finding.launches;
+    return one;
+}
+
 std::string json_of_findings(const std::vector<LineFinding>& findings) {
     Json list = Json::array();
-    for (const LineFinding& finding : findings) {
-        Json& one = list.emplace_back(
-            Json{{"point", finding.point},
-                 {"cause", finding.cause},
-                 {"text", finding.text},
-                 {"fix", finding.fix},
-                 {"like", finding.like.empty() ? Json(nullptr) : Json(finding.like)},
-                 {"saves_seconds",
-                  finding.saves_seconds ? Json(*finding.saves_seconds) : Json(nullptr)}});
-        if (finding.saves_interval_seconds)
-            one["saves_interval_seconds"] = *finding.saves_interval_seconds;
-        if (!finding.others.empty()) one["other_points"] = finding.others;
-        if (!finding.warp.empty()) one["warp"] = finding.warp;
-        if (!finding.kernel.empty()) one["kernel"] = finding.kernel;
-        if (finding.kernel_seconds) one["kernel_seconds"] = *finding.kernel_seconds;
-        if (finding.launches) one["launches"] = *finding.launches;
-    }
+    for (const LineFinding& finding : findings) list.push_back(tree_of(finding));
     return text_of(list);
 }
 

@@ -39,5 +39,6 @@ Json tree_of(const NamedValues& values);
 // The "meta" object of a result.
 Json meta_of(const ResultHead& head);
 Json tree_of(const std::vector<Warning>& warnings);
+Json tree_of(const LineFinding& finding);
 
 }  // namespace coalprof

@@ -15,6 +15,7 @@
 #include "core/write/columns.h"
 #include "core/write/formats.h"
 #include "core/write/origin.h"
+#include "core/write/safe_text.h"
 #include "core/write/table_style.h"
 #include "core/write/text_buffer.h"
 
@@ -70,9 +71,9 @@ std::string escaped_label(std::string_view text) {
 }
 
 std::string text_of_value(const Value& value) {
-    if (const auto* real = std::get_if<double>(&value)) return fmt::format("{}", *real);
-    if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
-    return text_of(value);
+    TextBuffer text;
+    put_value(text, value, "", [](TextBuffer& out, std::string_view own) { out.put(own); });
+    return std::string(text.view());
 }
 
 // The program of `coalprof run`, as it would be typed; empty: none.
@@ -182,11 +183,7 @@ class OpenMetricsWriter : public ResultSink {
         text_.put("coalprof_", name, '{', labels);
         if (!labels.empty() && !more.empty()) text_.put(',');
         text_.put(more, "} ");
-        constexpr double exact = 9007199254740992;  // 2^53
-        if (value >= 0 && value <= exact && std::floor(value) == value)
-            text_.put(static_cast<std::uint64_t>(value));
-        else
-            text_.put_real(value);
+        text_.put_real(value);
         text_.put('\n');
         text_.hand_over_when_full(out_);
     }

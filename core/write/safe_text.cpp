@@ -1,6 +1,7 @@
 #include "core/write/safe_text.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/text/describe.h"
 #include "core/text/fold.h"
@@ -67,6 +68,16 @@ void put_csv_text(TextBuffer& out, std::string_view text) {
         out.put(c);
     }
     out.put('"');
+}
+
+void put_value(TextBuffer& out, const Value& value, std::string_view none,
+               void (*put_text)(TextBuffer& out, std::string_view text)) {
+    if (const auto* text = std::get_if<std::string>(&value)) return put_text(out, *text);
+    if (const auto* flag = std::get_if<bool>(&value)) return out.put(*flag ? "true" : "false");
+    if (const auto* integer = std::get_if<std::int64_t>(&value)) return out.put(*integer);
+    if (const auto* natural = std::get_if<std::uint64_t>(&value)) return out.put(*natural);
+    const auto* real = std::get_if<double>(&value);
+    return real && std::isfinite(*real) ? out.put_real(*real) : out.put(none);
 }
 
 std::string markdown_text(std::string_view text) {

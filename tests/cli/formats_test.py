@@ -306,8 +306,9 @@ class Html(Report):
         page = self.report(result, "html")
         data = json.loads(re.search(r'class="result">\n(.*?)\n</script>', page, re.DOTALL).group(1))
         self.assertEqual(shlex.split(data["command"])[1:], [*words, "--json"])
-        self.assertEqual(shlex.split(data["findings"][0]["like"]), ["stride", "--at", "3;", "$(reboot)"])
-        self.assertNotIn(" $", data["findings"][0]["like"])
+        drawn = data["findings"][0]["drawn_by"]
+        self.assertEqual(shlex.split(drawn), ["coalprof", "explain", "stride", "--at", "3;", "$(reboot)"])
+        self.assertNotIn(" $", drawn)
         told = self.report(result, "md")
         self.assertNotIn(" \\$(", told)
 

@@ -10,7 +10,7 @@
 #include "core/sweep/sweep.h"
 #include "cupti/collector.h"
 #include "cupti/fake_cupti.h"
-#include "device/scripted_tables.h"
+#include "device/scripted_cupti.h"
 #include "kernels/fake_driver.h"
 #include "kernels/fake_kernels.h"
 #include "kernels/launcher.h"
@@ -85,7 +85,7 @@ class PlayedLauncher : public KernelLauncher {
 };
 
 struct Tables {
-    DriverApi driver = scripted(FakeGpu::driver());
+    DriverApi driver = FakeGpu::driver();
     std::shared_future<NvrtcLibrary> nvrtc = ready(scripted(FakeGpu::nvrtc().get()));
     CuptiApi cupti;
     CounterDriver counter_driver;

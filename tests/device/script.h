@@ -1,5 +1,5 @@
 // One script for all function tables together: it counts every call of the driver, NVRTC and
-// CUPTI, lets one of them fail once, and knows what a lost GPU answers from then on.
+// CUPTI, lets some of them fail, and knows what a lost GPU answers from then on.
 #pragma once
 
 #include <signal.h>
@@ -10,6 +10,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -38,6 +39,10 @@ class Script {
     Script(const Script&) = delete;
     Script& operator=(const Script&) = delete;
 
+    // Also a call by its number over all tables, from 1 (0: none), or each of one name.
+    std::uint64_t fail_call = 0;
+    std::string failing;
+    int fail_code = 999;  // CUDA_ERROR_UNKNOWN
     // Codes after which the GPU is gone: every later call on its context answers the same.
     std::set<int> sticky;
     // Whether CUPTI, too, answers CUPTI_ERROR_UNKNOWN (999) from then on.
@@ -47,8 +52,10 @@ class Script {
     int signal = SIGINT;
 
     std::uint64_t calls() const { return total_; }
+    const std::string& last_call() const { return last_call_; }
+    const std::string& failed_call() const { return failed_call_; }
     const std::map<Call, std::uint64_t>& counts() const { return counts_; }
-    bool has_failed() const { return has_failed_; }
+    bool has_failed() const { return !failed_call_.empty(); }
     bool is_lost() const { return lost_code_ != 0; }
     // Programs of NVRTC that were made and not destroyed.
     int live_programs() const { return live_programs_; }
@@ -81,6 +88,7 @@ class Script {
         // Of the process: threads that compile hold back what is raised in them.
         if (++total_ == signal_at) ::kill(::getpid(), signal);
         const std::uint64_t nth = ++counts_[call];
+        last_call_ = call.name;
         const bool is_cleanup = cleanup().contains(call.name);
         if (is_lost()) {
             if (call.owner == Library::driver && needs_context(call.name)) {
@@ -90,14 +98,15 @@ class Script {
             }
             if (call.owner == Library::cupti && cupti_is_lost_too) return {999, is_cleanup};
         }
-        if (call != fault_.call || nth != fault_.nth) return {};
-        has_failed_ = true;
-        if (call.owner == Library::driver && needs_context(call.name) &&
-            sticky.contains(fault_.code))
-            lost_code_ = fault_.code;
+        const bool is_fault = call == fault_.call && nth == fault_.nth;
+        if (!is_fault && total_ != fail_call && call.name != failing) return {};
+        const int code = is_fault ? fault_.code : fail_code;
+        failed_call_ = call.name;
+        if (call.owner == Library::driver && needs_context(call.name) && sticky.contains(code))
+            lost_code_ = code;
         is_told_ = !is_cleanup;
         // What gives something back counts as done: that it was called is what matters.
-        return {fault_.code, is_cleanup};
+        return {code, is_cleanup};
     }
 
     void note_program(const std::string& name) {
@@ -134,13 +143,49 @@ class Script {
     FailingCall fault_;
     std::map<Call, std::uint64_t> counts_;
     std::uint64_t total_ = 0;
-    bool has_failed_ = false;
+    std::string last_call_;
+    std::string failed_call_;
     int lost_code_ = 0;
     bool is_told_ =
         false;  // by a call whose answer is looked at, which those of cleaning up are not
     int live_programs_ = 0;
     std::vector<std::string> after_loss_;
     std::mutex mutex_;
+};
+
+// One call of a table is executed at a time.
+template <typename Table>
+inline std::recursive_mutex executing;
+
+// A member of a function table that asks the script first, and then calls what the table held
+// before.
+template <auto Member>
+struct Trampoline;
+
+template <typename Table, typename Result, typename... Arguments,
+          Result (*Table::*Member)(Arguments...)>
+struct Trampoline<Member> {
+    static void put(Table& table, Library library, const char* name) {
+        if constexpr (!std::is_pointer_v<Result>) {  // which puts a failure into words
+            library_ = library;
+            name_ = name;
+            original_ = table.*Member;
+            table.*Member = call;
+        }
+    }
+    static Result call(Arguments... arguments) {
+        const auto execute = [&] {
+            const std::lock_guard lock(executing<Table>);
+            return static_cast<int>(original_(arguments...));
+        };
+        Script* const script = Script::current();
+        return static_cast<Result>(script ? script->step(library_, name_, execute) : execute());
+    }
+
+ private:
+    static inline Library library_ = Library::driver;
+    static inline const char* name_ = "";
+    static inline Result (*original_)(Arguments...) = nullptr;
 };
 
 }  // namespace coalprof

@@ -1,6 +1,6 @@
 // A scripted GPU: the driver API and NVRTC as functions over host memory. Device addresses are host
 // addresses, a "cubin" is the source it was made from, and kernels are played by fake_kernels.h.
-// Calls are counted, and the n-th can be made to fail with any code.
+// A Script counts the driver's calls, and lets them fail.
 #pragma once
 
 #include <sys/mman.h>
@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "device/script.h"
 #include "kernels/compiler.h"
 #include "kernels/driver_api.h"
 #include "kernels/nvrtc_here.h"
@@ -50,9 +51,6 @@ class FakeGpu {
     FakeGpu& operator=(const FakeGpu&) = delete;
 
     // --- the script
-    std::uint64_t fail_call = 0;  // the number of the call that fails, from 1; 0: none
-    std::string failing;          // a call that fails as long as its name stands here
-    CUresult fail_code = CUDA_ERROR_UNKNOWN;
     CUresult init_answer = CUDA_SUCCESS;
     int devices = 1;
     bool can_map = true;
@@ -83,9 +81,6 @@ class FakeGpu {
     std::vector<int> architectures{75, 80, 90};
 
     // --- what was seen
-    std::uint64_t calls = 0;
-    std::string last_call;
-    std::string failed_call;
     std::vector<std::string> launched;  // names, in order
     std::vector<std::string> compiled;  // sources
     std::vector<std::string> options;   // of all compilations
@@ -162,6 +157,11 @@ class FakeGpu {
         used_bytes += bytes;
         return CUDA_SUCCESS;
     }
+    CUresult allocate_counted(CUdeviceptr* address, std::uint64_t bytes) {
+        const CUresult status = allocate(address, bytes);
+        if (status == CUDA_SUCCESS) ++allocations;
+        return status;
+    }
     // A module's __device__ array, as its source declares it: "coalprof_array[4096]".
     CUresult load_array(CUmodule module, const std::string& source) {
         const std::size_t at = source.find("coalprof_array[");
@@ -209,22 +209,10 @@ class FakeGpu {
     std::uintptr_t next_program_ = 1;
     std::uintptr_t next_event_ = 0;
     std::mutex mutex_;
-    std::recursive_mutex driving_;
 };
 
 struct FakeTable {
-    // Counts the call, lets it fail if its turn has come, else does what it is to do.
-    template <typename Body>
-    static CUresult call(const char* name, Body body) {
-        FakeGpu& gpu = *FakeGpu::current();
-        const std::lock_guard lock(gpu.driving_);
-        gpu.last_call = name;
-        if (++gpu.calls == gpu.fail_call || gpu.failing == name) {
-            gpu.failed_call = name;
-            return gpu.fail_code;
-        }
-        return body(gpu);
-    }
+    static FakeGpu& gpu() { return *FakeGpu::current(); }
     static void* host(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
 
     static void fill_start(DriverApi& api);
@@ -238,12 +226,10 @@ struct FakeTable {
 };
 
 inline void FakeTable::fill_start(DriverApi& api) {
-    api.init = [](unsigned) { return call("cuInit", [](FakeGpu& g) { return g.init_answer; }); };
+    api.init = [](unsigned) { return gpu().init_answer; };
     api.driver_version = [](int* version) {
-        return call("cuDriverGetVersion", [=](FakeGpu&) {
-            *version = 13000;
-            return CUDA_SUCCESS;
-        });
+        *version = 13000;
+        return CUDA_SUCCESS;
     };
     // Naming an error is no call that a script lets fail.
     api.error_name = [](CUresult code, const char** name) {
@@ -259,366 +245,300 @@ inline void FakeTable::fill_start(DriverApi& api) {
 
 inline void FakeTable::fill_devices(DriverApi& api) {
     api.device_count = [](int* count) {
-        return call("cuDeviceGetCount", [=](FakeGpu& g) {
-            *count = g.devices;
-            return CUDA_SUCCESS;
-        });
+        *count = gpu().devices;
+        return CUDA_SUCCESS;
     };
     api.device_get = [](CUdevice* device, int index) {
-        return call("cuDeviceGet", [=](FakeGpu&) {
-            *device = index;
-            return CUDA_SUCCESS;
-        });
+        *device = index;
+        return CUDA_SUCCESS;
     };
     api.device_name = [](char* name, int bytes, CUdevice) {
-        return call("cuDeviceGetName", [=](FakeGpu&) {
-            std::strncpy(name, "Fake GPU", static_cast<std::size_t>(bytes));
-            return CUDA_SUCCESS;
-        });
+        std::strncpy(name, "Fake GPU", static_cast<std::size_t>(bytes));
+        return CUDA_SUCCESS;
     };
     api.device_uuid = [](CUuuid* uuid, CUdevice) {
-        return call("cuDeviceGetUuid", [=](FakeGpu&) {
-            for (std::size_t k = 0; k < sizeof uuid->bytes; ++k)
-                uuid->bytes[k] = static_cast<char>(0xA0 + k);
-            return CUDA_SUCCESS;
-        });
+        for (std::size_t k = 0; k < sizeof uuid->bytes; ++k)
+            uuid->bytes[k] = static_cast<char>(0xA0 + k);
+        return CUDA_SUCCESS;
     };
     api.device_pci_bus_id = [](char* text, int bytes, CUdevice) {
-        return call("cuDeviceGetPCIBusId", [=](FakeGpu&) {
-            std::strncpy(text, "0000:1B:00.0", static_cast<std::size_t>(bytes));
-            return CUDA_SUCCESS;
-        });
+        std::strncpy(text, "0000:1B:00.0", static_cast<std::size_t>(bytes));
+        return CUDA_SUCCESS;
     };
     api.device_attribute = [](int* value, CUdevice_attribute which, CUdevice) {
-        return call("cuDeviceGetAttribute", [=](FakeGpu& g) {
-            if (which == CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED) {
-                *value = g.can_map ? 1 : 0;
-                return CUDA_SUCCESS;
-            }
-            const auto found = g.attributes.find(which);
-            if (found == g.attributes.end()) return CUDA_ERROR_INVALID_VALUE;
-            *value = found->second;
+        FakeGpu& g = gpu();
+        if (which == CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED) {
+            *value = g.can_map ? 1 : 0;
             return CUDA_SUCCESS;
-        });
+        }
+        const auto found = g.attributes.find(which);
+        if (found == g.attributes.end()) return CUDA_ERROR_INVALID_VALUE;
+        *value = found->second;
+        return CUDA_SUCCESS;
     };
     api.device_memory = [](std::size_t* bytes, CUdevice) {
-        return call("cuDeviceTotalMem", [=](FakeGpu& g) {
-            *bytes = g.memory_bytes;
-            return CUDA_SUCCESS;
-        });
+        *bytes = gpu().memory_bytes;
+        return CUDA_SUCCESS;
     };
 }
 
 inline void FakeTable::fill_context(DriverApi& api) {
     api.context_retain = [](CUcontext* context, CUdevice device) {
-        return call("cuDevicePrimaryCtxRetain", [=](FakeGpu& g) {
-            *context = g.context_of(device);
-            ++g.contexts;
-            return CUDA_SUCCESS;
-        });
+        FakeGpu& g = gpu();
+        *context = g.context_of(device);
+        ++g.contexts;
+        return CUDA_SUCCESS;
     };
     api.context_release = [](CUdevice) {
-        return call("cuDevicePrimaryCtxRelease", [](FakeGpu& g) {
-            --g.contexts;
-            return CUDA_SUCCESS;
-        });
+        --gpu().contexts;
+        return CUDA_SUCCESS;
     };
     api.context_set_current = [](CUcontext context) {
-        return call("cuCtxSetCurrent", [=](FakeGpu& g) {
-            g.current_context() = context;
-            return CUDA_SUCCESS;
-        });
+        gpu().current_context() = context;
+        return CUDA_SUCCESS;
     };
     api.context_synchronize = [] {
-        return call("cuCtxSynchronize", [](FakeGpu& g) {
-            g.done_records_ = g.records_;
-            return CUDA_SUCCESS;
-        });
+        FakeGpu& g = gpu();
+        g.done_records_ = g.records_;
+        return CUDA_SUCCESS;
     };
     api.context_get_limit = [](std::size_t* value, CUlimit) {
-        return call("cuCtxGetLimit", [=](FakeGpu& g) {
-            if (!g.knows_fetch_limit) return CUDA_ERROR_UNSUPPORTED_LIMIT;
-            *value = g.fetch_limit;
-            return CUDA_SUCCESS;
-        });
+        FakeGpu& g = gpu();
+        if (!g.knows_fetch_limit) return CUDA_ERROR_UNSUPPORTED_LIMIT;
+        *value = g.fetch_limit;
+        return CUDA_SUCCESS;
     };
     api.context_set_limit = [](CUlimit, std::size_t value) {
-        return call("cuCtxSetLimit", [=](FakeGpu& g) {
-            ++g.settings_made;
-            g.fetch_limit = value;
-            return CUDA_SUCCESS;
-        });
+        FakeGpu& g = gpu();
+        ++g.settings_made;
+        g.fetch_limit = value;
+        return CUDA_SUCCESS;
     };
 }
 
 inline void FakeTable::fill_code(DriverApi& api) {
     api.module_load = [](CUmodule* module, const void* image, unsigned, CUjit_option*, void**) {
-        return call("cuModuleLoadDataEx", [=](FakeGpu& g) {
-            g.sources_.push_back(std::make_unique<std::string>(static_cast<const char*>(image)));
-            *module = reinterpret_cast<CUmodule>(g.sources_.back().get());
-            const CUresult status = g.load_array(*module, *g.sources_.back());
-            if (status != CUDA_SUCCESS) return status;
-            g.owners_[*module] = g.current_context();
-            ++g.modules;
-            return CUDA_SUCCESS;
-        });
+        FakeGpu& g = gpu();
+        g.sources_.push_back(std::make_unique<std::string>(static_cast<const char*>(image)));
+        *module = reinterpret_cast<CUmodule>(g.sources_.back().get());
+        const CUresult status = g.load_array(*module, *g.sources_.back());
+        if (status != CUDA_SUCCESS) return status;
+        g.owners_[*module] = g.current_context();
+        ++g.modules;
+        return CUDA_SUCCESS;
     };
     api.module_unload = [](CUmodule module) {
-        return call("cuModuleUnload", [=](FakeGpu& g) {
-            g.belongs(module, "cuModuleUnload");
-            g.unload_array(module);
-            --g.modules;
-            return CUDA_SUCCESS;
-        });
+        FakeGpu& g = gpu();
+        g.belongs(module, "cuModuleUnload");
+        g.unload_array(module);
+        --g.modules;
+        return CUDA_SUCCESS;
     };
     api.module_function = [](CUfunction* function, CUmodule module, const char* name) {
-        return call("cuModuleGetFunction", [=](FakeGpu& g) {
-            g.functions_.push_back(std::make_unique<FakeFunction>(
-                FakeFunction{name, *reinterpret_cast<std::string*>(module)}));
-            *function = reinterpret_cast<CUfunction>(g.functions_.back().get());
-            g.owners_[*function] = g.current_context();
-            return CUDA_SUCCESS;
-        });
+        FakeGpu& g = gpu();
+        g.functions_.push_back(std::make_unique<FakeFunction>(
+            FakeFunction{name, *reinterpret_cast<std::string*>(module)}));
+        *function = reinterpret_cast<CUfunction>(g.functions_.back().get());
+        g.owners_[*function] = g.current_context();
+        return CUDA_SUCCESS;
     };
     api.module_global = [](CUdeviceptr* address, std::size_t* bytes, CUmodule module, const char*) {
-        return call("cuModuleGetGlobal", [=](FakeGpu& g) {
-            const auto found = g.module_arrays_.find(module);
-            if (found == g.module_arrays_.end()) return CUDA_ERROR_NOT_FOUND;
-            *address = found->second;
-            *bytes = g.regions_[found->second].bytes;
-            return CUDA_SUCCESS;
-        });
+        FakeGpu& g = gpu();
+        const auto found = g.module_arrays_.find(module);
+        if (found == g.module_arrays_.end()) return CUDA_ERROR_NOT_FOUND;
+        *address = found->second;
+        *bytes = g.regions_[found->second].bytes;
+        return CUDA_SUCCESS;
     };
     api.function_get_attribute = [](int* value, CUfunction_attribute which, CUfunction) {
-        return call("cuFuncGetAttribute", [=](FakeGpu& g) {
-            *value = which == CU_FUNC_ATTRIBUTE_NUM_REGS ? 32 : g.function_attributes[which];
-            return CUDA_SUCCESS;
-        });
+        *value = which == CU_FUNC_ATTRIBUTE_NUM_REGS ? 32 : gpu().function_attributes[which];
+        return CUDA_SUCCESS;
     };
     api.function_set_attribute = [](CUfunction, CUfunction_attribute which, int value) {
-        return call("cuFuncSetAttribute", [=](FakeGpu& g) {
-            ++g.settings_made;
-            g.function_attributes[which] = value;
-            return CUDA_SUCCESS;
-        });
+        FakeGpu& g = gpu();
+        ++g.settings_made;
+        g.function_attributes[which] = value;
+        return CUDA_SUCCESS;
     };
     api.occupancy = [](int* blocks, CUfunction, int block, std::size_t) {
-        return call("cuOccupancyMaxActiveBlocksPerMultiprocessor", [=](FakeGpu&) {
-            *blocks = 2048 / block;
-            return CUDA_SUCCESS;
-        });
+        *blocks = 2048 / block;
+        return CUDA_SUCCESS;
     };
     api.launch = [](CUfunction function, unsigned grid, unsigned, unsigned, unsigned block,
                     unsigned, unsigned, unsigned shared_bytes, CUstream, void** parameters,
                     void**) {
-        return call("cuLaunchKernel", [=](FakeGpu& g) {
-            const auto* called = reinterpret_cast<const FakeFunction*>(function);
-            g.belongs(called, "cuLaunchKernel");
-            g.launched.push_back(called->name);
-            if (grid == 0 || block == 0) return CUDA_ERROR_INVALID_VALUE;
-            g.play({called, grid, block, shared_bytes, parameters});
-            return CUDA_SUCCESS;
-        });
+        FakeGpu& g = gpu();
+        const auto* called = reinterpret_cast<const FakeFunction*>(function);
+        g.belongs(called, "cuLaunchKernel");
+        g.launched.push_back(called->name);
+        if (grid == 0 || block == 0) return CUDA_ERROR_INVALID_VALUE;
+        g.play({called, grid, block, shared_bytes, parameters});
+        return CUDA_SUCCESS;
     };
 }
 
 inline void FakeTable::fill_memory(DriverApi& api) {
     api.memory_info = [](std::size_t* free_bytes, std::size_t* total_bytes) {
-        return call("cuMemGetInfo", [=](FakeGpu& g) {
-            *free_bytes = g.memory_bytes - g.used_bytes;
-            *total_bytes = g.memory_bytes;
-            return CUDA_SUCCESS;
-        });
+        FakeGpu& g = gpu();
+        *free_bytes = g.memory_bytes - g.used_bytes;
+        *total_bytes = g.memory_bytes;
+        return CUDA_SUCCESS;
     };
     api.memory_allocate = [](CUdeviceptr* address, std::size_t bytes) {
-        return call("cuMemAlloc", [=](FakeGpu& g) {
-            const CUresult status = g.allocate(address, bytes);
-            if (status == CUDA_SUCCESS) ++g.allocations;
-            return status;
-        });
+        return gpu().allocate_counted(address, bytes);
     };
     // The driver gives managed memory beyond what the GPU has: that it is not asked for it is ours.
     api.memory_allocate_managed = [](CUdeviceptr* address, std::size_t bytes, unsigned) {
-        return call("cuMemAllocManaged", [=](FakeGpu& g) {
-            *address = g.reserve_usable(bytes);
-            g.used_bytes += bytes;
-            ++g.allocations;
-            ++g.managed;
-            return CUDA_SUCCESS;
-        });
+        FakeGpu& g = gpu();
+        *address = g.reserve_usable(bytes);
+        g.used_bytes += bytes;
+        ++g.allocations;
+        ++g.managed;
+        return CUDA_SUCCESS;
     };
     api.host_allocate = [](void** address, std::size_t bytes, unsigned) {
-        return call("cuMemHostAlloc", [=](FakeGpu& g) {
-            *address = host(g.reserve_usable(bytes));
-            ++g.host_allocations;
-            return CUDA_SUCCESS;
-        });
+        FakeGpu& g = gpu();
+        *address = host(g.reserve_usable(bytes));
+        ++g.host_allocations;
+        return CUDA_SUCCESS;
     };
     api.host_device_pointer = [](CUdeviceptr* address, void* where, unsigned) {
-        return call("cuMemHostGetDevicePointer", [=](FakeGpu&) {
-            *address = reinterpret_cast<CUdeviceptr>(where);
-            return CUDA_SUCCESS;
-        });
+        *address = reinterpret_cast<CUdeviceptr>(where);
+        return CUDA_SUCCESS;
     };
     api.host_free = [](void* where) {
-        return call("cuMemFreeHost", [=](FakeGpu& g) {
-            return g.drop(reinterpret_cast<CUdeviceptr>(where), g.host_allocations);
-        });
+        FakeGpu& g = gpu();
+        return g.drop(reinterpret_cast<CUdeviceptr>(where), g.host_allocations);
     };
     api.texture_create = [](CUtexObject* texture, const CUDA_RESOURCE_DESC* resource,
                             const CUDA_TEXTURE_DESC*, const CUDA_RESOURCE_VIEW_DESC*) {
-        return call("cuTexObjectCreate", [=](FakeGpu& g) {
-            g.last_texture = *resource;
-            *texture = static_cast<CUtexObject>(0x7E0 + ++g.textures);
-            return CUDA_SUCCESS;
-        });
+        FakeGpu& g = gpu();
+        g.last_texture = *resource;
+        *texture = static_cast<CUtexObject>(0x7E0 + ++g.textures);
+        return CUDA_SUCCESS;
     };
     api.texture_destroy = [](CUtexObject) {
-        return call("cuTexObjectDestroy", [](FakeGpu& g) {
-            --g.textures;
-            return CUDA_SUCCESS;
-        });
+        --gpu().textures;
+        return CUDA_SUCCESS;
     };
     api.memory_allocate_pitch = [](CUdeviceptr* address, std::size_t* pitch, std::size_t width,
                                    std::size_t, unsigned) {
         *pitch = (width + 511) / 512 * 512;
-        return FakeGpu::driver().memory_allocate(address, *pitch);
+        return gpu().allocate_counted(address, *pitch);
     };
     api.memory_free = [](CUdeviceptr address) {
-        return call("cuMemFree", [=](FakeGpu& g) {
-            const auto found = g.regions_.find(address);
-            if (found != g.regions_.end()) g.used_bytes -= found->second.bytes;
-            return g.drop(address, g.allocations);
-        });
+        FakeGpu& g = gpu();
+        const auto found = g.regions_.find(address);
+        if (found != g.regions_.end()) g.used_bytes -= found->second.bytes;
+        return g.drop(address, g.allocations);
     };
     api.copy_to_host = [](void* into, CUdeviceptr from, std::size_t bytes) {
-        return call("cuMemcpyDtoH", [=](FakeGpu&) {
-            std::memcpy(into, host(from), bytes);
-            return CUDA_SUCCESS;
-        });
+        std::memcpy(into, host(from), bytes);
+        return CUDA_SUCCESS;
     };
     api.copy_to_device = [](CUdeviceptr into, const void* from, std::size_t bytes) {
-        return call("cuMemcpyHtoD", [=](FakeGpu&) {
-            std::memcpy(host(into), from, bytes);
-            return CUDA_SUCCESS;
-        });
+        std::memcpy(host(into), from, bytes);
+        return CUDA_SUCCESS;
     };
     api.copy_on_device = [](CUdeviceptr, CUdeviceptr, std::size_t, CUstream) {
-        return call("cuMemcpyDtoDAsync", [](FakeGpu&) { return CUDA_SUCCESS; });
+        return CUDA_SUCCESS;
     };
     api.fill_bytes = [](CUdeviceptr into, unsigned char value, std::size_t bytes, CUstream) {
-        return call("cuMemsetD8Async", [=](FakeGpu&) {
-            // Large buffers are only cleared, and are clear already: fresh pages.
-            if (bytes <= 4096) std::memset(host(into), value, bytes);
-            return CUDA_SUCCESS;
-        });
+        // Large buffers are only cleared, and are clear already: fresh pages.
+        if (bytes <= 4096) std::memset(host(into), value, bytes);
+        return CUDA_SUCCESS;
     };
 }
 
 inline void FakeTable::fill_mapping(DriverApi& api) {
     api.memory_granularity = [](std::size_t* bytes, const CUmemAllocationProp*,
                                 CUmemAllocationGranularity_flags) {
-        return call("cuMemGetAllocationGranularity", [=](FakeGpu&) {
-            *bytes = 2 << 20;
-            return CUDA_SUCCESS;
-        });
+        *bytes = 2 << 20;
+        return CUDA_SUCCESS;
     };
     api.address_reserve = [](CUdeviceptr* address, std::size_t bytes, std::size_t alignment,
                              CUdeviceptr, unsigned long long) {
-        return call("cuMemAddressReserve", [=](FakeGpu& g) {
-            const bool aligns = g.aligns_reservations && alignment != 0;
-            *address = g.reserve(bytes, aligns ? alignment : 2 << 20);
-            ++g.reservations;
-            return CUDA_SUCCESS;
-        });
+        FakeGpu& g = gpu();
+        const bool aligns = g.aligns_reservations && alignment != 0;
+        *address = g.reserve(bytes, aligns ? alignment : 2 << 20);
+        ++g.reservations;
+        return CUDA_SUCCESS;
     };
     api.address_free = [](CUdeviceptr address, std::size_t) {
-        return call("cuMemAddressFree",
-                    [=](FakeGpu& g) { return g.drop(address, g.reservations); });
+        return gpu().drop(address, gpu().reservations);
     };
     api.memory_create = [](CUmemGenericAllocationHandle* handle, std::size_t bytes,
                            const CUmemAllocationProp*, unsigned long long) {
-        return call("cuMemCreate", [=](FakeGpu& g) {
-            if (g.used_bytes + bytes > g.memory_bytes) return CUDA_ERROR_OUT_OF_MEMORY;
-            *handle = g.next_handle_++;
-            g.handle_bytes_[*handle] = bytes;
-            g.used_bytes += bytes;
-            ++g.handles;
-            return CUDA_SUCCESS;
-        });
+        FakeGpu& g = gpu();
+        if (g.used_bytes + bytes > g.memory_bytes) return CUDA_ERROR_OUT_OF_MEMORY;
+        *handle = g.next_handle_++;
+        g.handle_bytes_[*handle] = bytes;
+        g.used_bytes += bytes;
+        ++g.handles;
+        return CUDA_SUCCESS;
     };
     api.memory_release = [](CUmemGenericAllocationHandle handle) {
-        return call("cuMemRelease", [=](FakeGpu& g) {
-            g.used_bytes -= g.handle_bytes_[handle];
-            g.handle_bytes_.erase(handle);
-            --g.handles;
-            return CUDA_SUCCESS;
-        });
+        FakeGpu& g = gpu();
+        g.used_bytes -= g.handle_bytes_[handle];
+        g.handle_bytes_.erase(handle);
+        --g.handles;
+        return CUDA_SUCCESS;
     };
     api.memory_map = [](CUdeviceptr address, std::size_t bytes, std::size_t,
                         CUmemGenericAllocationHandle, unsigned long long) {
-        return call("cuMemMap", [=](FakeGpu& g) {
-            if (mprotect(host(address), bytes, PROT_READ | PROT_WRITE) != 0)
-                return CUDA_ERROR_INVALID_VALUE;
-            ++g.mappings;
-            return CUDA_SUCCESS;
-        });
+        if (mprotect(host(address), bytes, PROT_READ | PROT_WRITE) != 0)
+            return CUDA_ERROR_INVALID_VALUE;
+        ++gpu().mappings;
+        return CUDA_SUCCESS;
     };
     api.memory_unmap = [](CUdeviceptr address, std::size_t bytes) {
-        return call("cuMemUnmap", [=](FakeGpu& g) {
-            mprotect(host(address), bytes, PROT_NONE);
-            --g.mappings;
-            return CUDA_SUCCESS;
-        });
+        mprotect(host(address), bytes, PROT_NONE);
+        --gpu().mappings;
+        return CUDA_SUCCESS;
     };
     api.memory_set_access = [](CUdeviceptr, std::size_t, const CUmemAccessDesc*, std::size_t) {
-        return call("cuMemSetAccess", [](FakeGpu&) { return CUDA_SUCCESS; });
+        return CUDA_SUCCESS;
     };
 }
 
 inline void FakeTable::fill_events(DriverApi& api) {
     api.event_create = [](CUevent* event, unsigned) {
-        return call("cuEventCreate", [=](FakeGpu& g) {
-            *event = reinterpret_cast<CUevent>(++g.next_event_);
-            g.recorded_[*event] = 0;
-            ++g.events;
-            return CUDA_SUCCESS;
-        });
+        FakeGpu& g = gpu();
+        *event = reinterpret_cast<CUevent>(++g.next_event_);
+        g.recorded_[*event] = 0;
+        ++g.events;
+        return CUDA_SUCCESS;
     };
     api.event_destroy = [](CUevent event) {
-        return call("cuEventDestroy", [=](FakeGpu& g) {
-            if (g.recorded_.erase(event) == 0) return CUDA_ERROR_INVALID_HANDLE;
-            --g.events;
-            return CUDA_SUCCESS;
-        });
+        FakeGpu& g = gpu();
+        if (g.recorded_.erase(event) == 0) return CUDA_ERROR_INVALID_HANDLE;
+        --g.events;
+        return CUDA_SUCCESS;
     };
     api.event_record = [](CUevent event, CUstream) {
-        return call("cuEventRecord", [=](FakeGpu& g) {
-            g.recorded_.at(event) = ++g.records_;
-            return CUDA_SUCCESS;
-        });
+        FakeGpu& g = gpu();
+        g.recorded_.at(event) = ++g.records_;
+        return CUDA_SUCCESS;
     };
     api.event_query = [](CUevent event) {
-        return call("cuEventQuery", [=](FakeGpu& g) {
-            g.asked_for.push_back(g.recorded_.at(event));
-            if (g.events_over == 0) return CUDA_ERROR_NOT_READY;
-            --g.events_over;
-            return CUDA_SUCCESS;
-        });
+        FakeGpu& g = gpu();
+        g.asked_for.push_back(g.recorded_.at(event));
+        if (g.events_over == 0) return CUDA_ERROR_NOT_READY;
+        --g.events_over;
+        return CUDA_SUCCESS;
     };
     api.event_elapsed = [](float* milliseconds, CUevent start, CUevent stop) {
-        return call("cuEventElapsedTime", [=](FakeGpu& g) {
-            const std::uint64_t from = g.recorded_.at(start);
-            const std::uint64_t to = g.recorded_.at(stop);
-            if (from == 0 || to == 0) return CUDA_ERROR_INVALID_HANDLE;
-            if (std::max(from, to) > g.done_records_) return CUDA_ERROR_NOT_READY;
-            *milliseconds = from < to ? 0.5f : -0.5f;
-            return CUDA_SUCCESS;
-        });
+        FakeGpu& g = gpu();
+        const std::uint64_t from = g.recorded_.at(start);
+        const std::uint64_t to = g.recorded_.at(stop);
+        if (from == 0 || to == 0) return CUDA_ERROR_INVALID_HANDLE;
+        if (std::max(from, to) > g.done_records_) return CUDA_ERROR_NOT_READY;
+        *milliseconds = from < to ? 0.5f : -0.5f;
+        return CUDA_SUCCESS;
     };
 }
 
-// NVRTC is called from other threads; its calls are not counted.
+// NVRTC is called from other threads: a test that does not ask for it has its calls not counted.
 inline NvrtcApi FakeTable::compiler() {
     NvrtcApi api;
     api.version = [](int* major, int* minor) {
@@ -628,17 +548,16 @@ inline NvrtcApi FakeTable::compiler() {
     };
     api.error_string = [](nvrtcResult) { return "NVRTC_ERROR_SCRIPTED"; };
     api.architecture_count = [](int* count) {
-        *count = static_cast<int>(FakeGpu::current()->architectures.size());
+        *count = static_cast<int>(gpu().architectures.size());
         return NVRTC_SUCCESS;
     };
     api.architectures = [](int* into) {
-        std::copy(FakeGpu::current()->architectures.begin(),
-                  FakeGpu::current()->architectures.end(), into);
+        std::copy(gpu().architectures.begin(), gpu().architectures.end(), into);
         return NVRTC_SUCCESS;
     };
     api.create_program = [](nvrtcProgram* program, const char* source, const char*, int,
                             const char* const*, const char* const*) {
-        const std::lock_guard lock(FakeGpu::current()->mutex_);
+        const std::lock_guard lock(gpu().mutex_);
         FakeGpu& gpu = *FakeGpu::current();
         gpu.programs_[gpu.next_program_] = source;
         gpu.compiled.emplace_back(source);
@@ -647,36 +566,55 @@ inline NvrtcApi FakeTable::compiler() {
     };
     api.destroy_program = [](nvrtcProgram*) { return NVRTC_SUCCESS; };
     api.compile_program = [](nvrtcProgram, int count, const char* const* options) {
-        const std::lock_guard lock(FakeGpu::current()->mutex_);
-        std::vector<std::string>& seen = FakeGpu::current()->options;
+        const std::lock_guard lock(gpu().mutex_);
+        std::vector<std::string>& seen = gpu().options;
         seen.insert(seen.end(), options, options + count);
-        return FakeGpu::current()->compile_answer.load();
+        return gpu().compile_answer.load();
     };
     api.log_size = [](nvrtcProgram, std::size_t* bytes) {
-        *bytes = FakeGpu::current()->compile_log.size();
+        *bytes = gpu().compile_log.size();
         return NVRTC_SUCCESS;
     };
     api.log = [](nvrtcProgram, char* into) {
-        const std::string& log = FakeGpu::current()->compile_log;
+        const std::string& log = gpu().compile_log;
         std::memcpy(into, log.data(), log.size());
         return NVRTC_SUCCESS;
     };
     api.cubin_size = [](nvrtcProgram program, std::size_t* bytes) {
-        const std::lock_guard lock(FakeGpu::current()->mutex_);
-        *bytes =
-            FakeGpu::current()->programs_[reinterpret_cast<std::uintptr_t>(program)].size() + 1;
+        const std::lock_guard lock(gpu().mutex_);
+        *bytes = gpu().programs_[reinterpret_cast<std::uintptr_t>(program)].size() + 1;
         return NVRTC_SUCCESS;
     };
     api.cubin = [](nvrtcProgram program, char* into) {
-        const std::lock_guard lock(FakeGpu::current()->mutex_);
-        const std::string& text =
-            FakeGpu::current()->programs_[reinterpret_cast<std::uintptr_t>(program)];
+        const std::lock_guard lock(gpu().mutex_);
+        const std::string& text = gpu().programs_[reinterpret_cast<std::uintptr_t>(program)];
         std::memcpy(into, text.c_str(), text.size() + 1);
         return NVRTC_SUCCESS;
     };
     api.ptx_size = api.cubin_size;
     api.ptx = api.cubin;
     return api;
+}
+
+// All but the calls that only put a failure into words.
+inline DriverApi scripted(DriverApi api) {
+    const DriverApi plain = api;
+#define COALPROF_SCRIPT(member, symbol) \
+    Trampoline<&DriverApi::member>::put(api, Library::driver, #symbol);
+    COALPROF_DRIVER_CALLS(COALPROF_SCRIPT)
+#undef COALPROF_SCRIPT
+    api.error_name = plain.error_name;
+    api.error_string = plain.error_string;
+    return api;
+}
+
+inline NvrtcLibrary scripted(NvrtcLibrary library) {
+    NvrtcApi& api = *library.api;
+#define COALPROF_SCRIPT(member, symbol) \
+    Trampoline<&NvrtcApi::member>::put(api, Library::nvrtc, #symbol);
+    COALPROF_NVRTC_CALLS(COALPROF_SCRIPT)
+#undef COALPROF_SCRIPT
+    return library;
 }
 
 inline DriverApi FakeGpu::driver() {
@@ -688,7 +626,7 @@ inline DriverApi FakeGpu::driver() {
     FakeTable::fill_memory(api);
     FakeTable::fill_mapping(api);
     FakeTable::fill_events(api);
-    return api;
+    return scripted(api);
 }
 
 inline std::shared_future<NvrtcLibrary> FakeGpu::nvrtc() {

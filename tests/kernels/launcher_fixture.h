@@ -33,6 +33,7 @@ class LauncherTest : public testing::Test {
             std::count(gpu_.launched.begin(), gpu_.launched.end(), kernel));
     }
 
+    Script script_;
     FakeGpu gpu_;
     FakeKernels kernels_{gpu_};
     LauncherOptions options_;

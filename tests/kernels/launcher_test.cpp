@@ -75,7 +75,7 @@ TEST_F(Launcher, goes_on_in_a_new_context) {
 
 TEST_F(Launcher, that_gets_no_new_context_says_so_and_can_go) {
     launcher();
-    gpu_.failing = "cuDevicePrimaryCtxRetain";
+    script_.failing = "cuDevicePrimaryCtxRetain";
     EXPECT_THROW(launcher().start_anew(), Error);
     launcher_.reset();
     EXPECT_EQ(gpu_.live(), 0);
@@ -131,7 +131,7 @@ TEST_F(Launcher, launches_nothing_but_the_kernel) {
     gpu_.launched.clear();
     launch->launch();
     EXPECT_EQ(gpu_.launched, std::vector<std::string>{"coalprof_access"});
-    EXPECT_EQ(gpu_.last_call, "cuCtxSynchronize");
+    EXPECT_EQ(script_.last_call(), "cuCtxSynchronize");
 }
 
 TEST_F(Launcher, names_the_element_that_is_wrong) {
@@ -379,15 +379,15 @@ TEST_F(Launcher, names_the_remedy_where_the_driver_does_not_know_the_code) {
     for (const CUresult code : {CUDA_ERROR_UNSUPPORTED_PTX_VERSION, CUDA_ERROR_INVALID_IMAGE,
                                 CUDA_ERROR_NO_BINARY_FOR_GPU}) {
         launcher();
-        gpu_.failing = "cuModuleLoadDataEx";
-        gpu_.fail_code = code;
+        script_.failing = "cuModuleLoadDataEx";
+        script_.fail_code = code;
         try {
             prepare(plan_of("offset", 3, Op::load));
             ADD_FAILURE();
         } catch (const Error& error) {
             EXPECT_NE(std::string(error.what()).find("update the driver"), std::string::npos);
         }
-        gpu_.failing.clear();
+        script_.failing.clear();
     }
 }
 
@@ -439,9 +439,9 @@ TEST_F(Launcher, measures_its_ceilings_without_the_memory_of_points) {
 
 TEST_F(Launcher, asks_the_driver_for_the_pitch_once) {
     EXPECT_EQ(launcher().pitch_bytes(480), 512u);
-    const std::uint64_t calls = gpu_.calls;
+    const std::uint64_t calls = script_.calls();
     EXPECT_EQ(launcher().pitch_bytes(480), 512u);
-    EXPECT_EQ(gpu_.calls, calls);
+    EXPECT_EQ(script_.calls(), calls);
 }
 
 // The fake clock always says 0.5 ms. 0.4 ms at the peak of 4.9 TB/s would be 1.8 GiB: more than

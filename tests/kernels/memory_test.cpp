@@ -23,6 +23,7 @@ class Memory : public testing::Test {
     const Gpu& device() const { return *device_; }
     KernelShop& shop() { return *shop_; }
 
+    Script script_;
     FakeGpu gpu_;
     Compiler compiler_{FakeGpu::nvrtc(), 90};
     std::unique_ptr<Gpu> device_;
@@ -61,10 +62,10 @@ TEST_F(Memory, aligns_by_itself_where_the_driver_does_not) {
 // Nothing helps then, and a second try would hide why.
 TEST_F(Memory, is_not_reserved_anew_on_a_gpu_that_is_lost) {
     start();
-    gpu_.fail_call = gpu_.calls + 1;
-    gpu_.fail_code = CUDA_ERROR_ILLEGAL_ADDRESS;
+    script_.fail_call = script_.calls() + 1;
+    script_.fail_code = CUDA_ERROR_ILLEGAL_ADDRESS;
     EXPECT_THROW(MappedRange(device(), 2 * mebibyte), DeviceLostError);
-    EXPECT_EQ(gpu_.failed_call, "cuMemAddressReserve");
+    EXPECT_EQ(script_.failed_call(), "cuMemAddressReserve");
 }
 
 TEST_F(Memory, that_no_address_reaches_is_refused) {
@@ -79,9 +80,9 @@ TEST_F(Memory, stays_where_it_is_while_points_need_no_more) {
     Arena arena(shop());
     arena.fit(std::array<std::uint64_t, 1>{4 * mebibyte});
     const CUdeviceptr address = arena.address(0);
-    const std::uint64_t calls = gpu_.calls;
+    const std::uint64_t calls = script_.calls();
     arena.fit(std::array<std::uint64_t, 1>{3 * mebibyte});
-    EXPECT_EQ(gpu_.calls, calls) << "nothing is allocated, nothing asked";
+    EXPECT_EQ(script_.calls(), calls) << "nothing is allocated, nothing asked";
     arena.fit(std::array<std::uint64_t, 1>{9 * mebibyte});  // grows in place
     EXPECT_EQ(arena.address(0), address);
     EXPECT_EQ(arena.held_bytes(), 10 * mebibyte);  // whole pages of 2 MiB

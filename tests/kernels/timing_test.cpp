@@ -56,6 +56,7 @@ class Stopwatches : public testing::Test {
         return facts;
     }
 
+    Script script_;
     FakeGpu gpu_;
     std::vector<double> holds_;  // seconds
     std::string log_;
@@ -78,7 +79,7 @@ TEST_F(Stopwatches, time_the_work_and_not_what_comes_before) {
 TEST_F(Stopwatches, start_the_clock_behind_what_comes_before) {
     const auto launch = [this] { cache_.pause(); };
     stopwatch_.measure(6, launch, [&] {
-        EXPECT_EQ(gpu_.last_call, "cuEventRecord");
+        EXPECT_EQ(script_.last_call(), "cuEventRecord");
         launch();
     });
     EXPECT_EQ(gpu_.launched.size(), 2 * 6u + 2);
@@ -91,7 +92,7 @@ TEST_F(Stopwatches, ask_whether_the_first_of_a_round_has_begun) {
 }
 
 TEST_F(Stopwatches, do_not_take_a_failure_for_a_late_host) {
-    gpu_.failing = "cuEventQuery";
+    script_.failing = "cuEventQuery";
     EXPECT_THROW(measure(4), Error);
 }
 
@@ -136,7 +137,7 @@ TEST_F(CacheControls, read_a_multiple_of_l2) {
 
 TEST_F(CacheControls, clear_what_they_read) {
     EXPECT_NO_THROW(cache_.flush());
-    gpu_.failing = "cuMemsetD8Async";
+    script_.failing = "cuMemsetD8Async";
     EXPECT_THROW(CacheControl(shop_, facts()).flush(), Error);
 }
 

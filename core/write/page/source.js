@@ -5,7 +5,7 @@ const programSource = (result, { results, counters, say, el, details, drawnLine 
   const index = results.indexOf(result);
   const rough = (value, unit) => say(Number(value.toPrecision(3)), unit);
   const savingOf = finding => {
-    if (finding.saves_seconds === undefined) return '';
+    if (finding.saves_seconds === null) return '';
     const between = finding.saves_interval_seconds;
     const ends = between ? ` (${between.map(end => rough(end, 'second')).join(' to ')})` : '';
     return ` Saves about ${rough(finding.saves_seconds, 'second')}${ends}.`;
@@ -48,8 +48,8 @@ const programSource = (result, { results, counters, say, el, details, drawnLine 
   });
   const isPredicted = seconds.some(one => one !== null);
   if (!isPredicted)
-    for (const finding of result.findings.filter(one => one.saves_seconds !== undefined)) {
-      const lines = [finding.point, ...(finding.others || [])].map(name => indexOf.get(name)).filter(i => i !== undefined);
+    for (const finding of result.findings.filter(one => one.saves_seconds !== null)) {
+      const lines = [finding.point, ...(finding.other_points || [])].map(name => indexOf.get(name)).filter(i => i !== undefined);
       const wasted = lines.reduce((sum, i) => sum + (costs[i].wasted || 0), 0);
       for (const i of lines) seconds[i] = (seconds[i] || 0) + (wasted ? finding.saves_seconds * (costs[i].wasted || 0) / wasted : 0);
     }
@@ -79,7 +79,7 @@ const programSource = (result, { results, counters, say, el, details, drawnLine 
     const drawn = finding.warp ? drawnLine(finding.warp) : [];
     const costliest = result.findings[0] === finding;
     return [wide(columns, 'finding', el('p', {}, el('b', {}, instructionOf(i), finding.cause ? `, ${causeOf(finding)}: ` : ': '), finding.text),
-      el('p', {}, el('b', {}, 'Fix: '), finding.fix, savingOf(finding), ...(finding.like ? [' Drawn by ', el('code', {}, `coalprof explain ${finding.like}`), '.'] : [])),
+      el('p', {}, el('b', {}, 'Fix: '), finding.fix, savingOf(finding), ...(finding.drawn_by ? [' Drawn by ', el('code', {}, finding.drawn_by), '.'] : [])),
       ...(drawn.length ? [el('details', costliest ? { open: '' } : {}, el('summary', {}, 'Where the lanes of a warp go'), ...drawn)] : []))];
   };
 
