@@ -73,6 +73,17 @@ class Links(Case):
             for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
                 with self.subTest(f"{os.path.basename(path)} -> {target}"):
                     self.assertTrue(os.path.exists(os.path.join(DOCS, target)))
+            for page, section in re.findall(r"\]\(([\w-]+\.md)?#([^)]+)\)", text):
+                with self.subTest(f"{os.path.basename(path)} -> {page}#{section}"):
+                    self.assertIn(section, self.sections_of(os.path.join(DOCS, page or path)))
+
+    @staticmethod
+    def sections_of(path):
+        """The headings of a page as GitHub makes them anchors."""
+        with open(path, encoding="utf-8") as document:
+            text = re.sub(r"```.*?```", "", document.read(), flags=re.DOTALL)
+        return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+                for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE)}
 
 
 class FromCode(Case):
@@ -98,7 +109,7 @@ class ExamplesOnGpus(Case):
             pod = re.search(r'args: \["(.*)"\]', file.read()).group(1)
         with open(f"{DOCS}/examples/slurm-array.sh", encoding="utf-8") as file:
             task = file.read()
-        with open(f"{DOCS}/recipes.md", encoding="utf-8") as file:
+        with open(f"{DOCS}/result-file.md", encoding="utf-8") as file:
             recipe = re.search(r"```sh\n(#SBATCH.*?)```", file.read(), re.DOTALL).group(1)
         with tempfile.TemporaryDirectory() as folder:
             array = {"SLURM_ARRAY_TASK_ID": "1", "SLURM_ARRAY_TASK_COUNT": "8", "SLURM_ARRAY_TASK_MIN": "1",
