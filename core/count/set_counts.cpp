@@ -51,9 +51,8 @@ void set_shared_atomics(Readings& readings, const Rules& rules, const SharedCoun
 
 void set_shared(Readings& readings, const SharedRules& rules, AccessKind kind,
                 const SharedCounts& counts) {
-    const bool is_load = kind == AccessKind::load;
-    readings[is_load ? Counter::shared_load_requests : Counter::shared_store_requests] =
-        counts.requests;
+    const SharedCounters keys = shared_counters(kind);
+    readings[keys.requests] = counts.requests;
     const auto count_or_range = [&](std::uint64_t count, std::uint64_t fewer, std::uint64_t more,
                                     std::string_view noun) -> Reading {
         if (fewer + more == 0) return count;
@@ -61,11 +60,10 @@ void set_shared(Readings& readings, const SharedRules& rules, AccessKind kind,
             keep_reason(fmt::format("{} to {} {}: {}", grouped(count - fewer),
                                     grouped(count + more), noun, why_shared_range(rules)))};
     };
-    readings[is_load ? Counter::shared_load_wavefronts : Counter::shared_store_wavefronts] =
+    readings[keys.wavefronts] =
         count_or_range(counts.wavefronts, counts.fewer, counts.more, "wavefronts");
-    readings[is_load ? Counter::shared_load_conflicts : Counter::shared_store_conflicts] =
-        count_or_range(counts.conflicts(), counts.fewer_conflicts, counts.more_conflicts,
-                       "conflicts");
+    readings[keys.conflicts.value()] = count_or_range(counts.conflicts(), counts.fewer_conflicts,
+                                                      counts.more_conflicts, "conflicts");
 }
 
 void set_local(Readings& readings, AccessKind kind, const LocalCounts& counts) {

@@ -14,6 +14,7 @@
 #include "core/count/transactions.h"
 #include "core/explain/launch_sample.h"
 #include "core/explain/near_memory.h"
+#include "core/sim/estimate.h"
 #include "core/sweep/patterns.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
@@ -394,6 +395,24 @@ Explanation explanation_of(const FormulaSweep& sweep, const Machine& machine,
     explanation.sweep.insert(explanation.sweep.end(), point.parameters.begin(),
                              point.parameters.end());
     return explanation;
+}
+
+TimedLaunch timed(const Plan& plan, const Machine& machine) {
+    const std::uint64_t warps = warps_walked(plan.program);
+    if (warps > most_timed_warps)
+        return {.omitted = Warning{
+                    "W-SAMPLED", "",
+                    fmt::format("{} warps of the launch repeat no other, so its time is not "
+                                "computed for a drawing; the same pattern without 'explain' "
+                                "predicts it",
+                                grouped(warps))}};
+    Readings readings = Predictor(machine).predict_launch(plan, {});
+    const auto estimates = add_estimates(machine, plan, CacheState::cold, readings);
+    const Interval* interval = estimates ? estimates->of(Counter::duration_seconds) : nullptr;
+    if (!interval || estimates->limits.empty()) return {};
+    return {.time = LaunchTime{
+                {interval->low, number_in(readings[Counter::duration_seconds]), interval->high},
+                estimates->limits.front()}};
 }
 
 }  // namespace coalprof

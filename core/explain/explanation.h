@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "core/count/coalescer.h"
-#include "core/explain/launch_time.h"
 #include "core/explain/near_memory.h"
 #include "core/explain/reasons.h"
 #include "core/explain/shape.h"
 #include "core/machine/machine.h"
 #include "core/pattern/plan.h"
+#include "core/result/differ.h"
 #include "core/result/reading.h"
 #include "core/result/result.h"
 #include "core/sweep/formula_sweep.h"
@@ -66,6 +66,13 @@ struct ExplainedAccess {
     std::vector<LineFinding> findings = {};
     // For global memory from compute capability 7.0 on; none for a single warp.
     std::optional<LaunchCensus> launch;
+};
+
+// The time of the whole launch, an estimate: nine of ten measured launches lie between low and
+// high.
+struct LaunchTime {
+    Amount seconds;
+    Limit limit = Limit::start;
 };
 
 struct Explanation {
@@ -121,5 +128,17 @@ Explanation explanation_of(const std::string& name, const WarpAccess& access,
 // some thread, as a sweep does, and for a warp that is not there.
 Explanation explanation_of(const FormulaSweep& sweep, const Machine& machine,
                            std::optional<std::uint64_t> warp = {});
+
+// The time of a launch is not computed for a drawing where more warps than these repeat no other:
+// each takes some microseconds.
+inline constexpr std::uint64_t most_timed_warps = 1ull << 21;
+
+struct TimedLaunch {
+    std::optional<LaunchTime> time = {};  // none: the machine's rates are not known
+    std::optional<Warning> omitted = {};  // why the time was not computed
+};
+
+// The plan's program is built.
+TimedLaunch timed(const Plan& plan, const Machine& machine);
 
 }  // namespace coalprof

@@ -64,8 +64,8 @@ RequestCost request_cost(const Readings& readings) {
         above -= number_or(readings[access_counter(kind, AccessField::ideal_sectors)], 0);
         lines += number_or(readings[access_counter(kind, AccessField::lines)], 0);
     }
-    add(Counter::shared_load_conflicts, Counter::shared_load_requests);
-    add(Counter::shared_store_conflicts, Counter::shared_store_requests);
+    for (const AccessKind kind : {AccessKind::load, AccessKind::store})
+        add(*shared_counters(kind).conflicts, shared_counters(kind).requests);
     add(Counter::local_load_sectors, Counter::local_load_requests);
     add(Counter::local_store_sectors, Counter::local_store_requests);
     if (below <= 0) return {};

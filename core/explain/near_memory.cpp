@@ -106,12 +106,6 @@ std::vector<TouchedLine> local_lines_of(const WarpAccess& access, const Rules& r
 
 namespace {
 
-std::string lanes_of(const WarpShape& shape) {
-    if (shape.active_lanes == 1) return "The one active lane goes";
-    if (shape.active_lanes == warp_lanes) return "The 32 lanes go";
-    return fmt::format("The {} active lanes go", shape.active_lanes);
-}
-
 std::string passes_of(std::uint64_t count) {
     return count == 1 ? "one pass" : fmt::format("{} passes", count);
 }
@@ -124,11 +118,13 @@ std::string groups_of(const BankUse& use) {
 
 Reasons free_of_conflicts(const WarpShape& shape, const BankUse& use) {
     const bool shares = shape.places < shape.active_lanes;
-    return {Cause::no_conflict,
-            fmt::format("{} through in {}{}: no bank is asked for two different words at once.{}",
-                        lanes_of(shape), passes_of(use.counts.wavefronts), groups_of(use),
-                        shares ? " Lanes that want the same word share it." : ""),
-            "Nothing to fix."};
+    return {
+        Cause::no_conflict,
+        fmt::format("{} {} through in {}{}: no bank is asked for two different words at once.{}",
+                    lanes_text(shape), shape.active_lanes == 1 ? "goes" : "go",
+                    passes_of(use.counts.wavefronts), groups_of(use),
+                    shares ? " Lanes that want the same word share it." : ""),
+        "Nothing to fix."};
 }
 
 Reasons conflicting(const WarpShape& shape, const BankUse& use) {
@@ -148,17 +144,6 @@ Reasons conflicting(const WarpShape& shape, const BankUse& use) {
                   "row (a swizzle)."};
 }
 
-Reasons nothing_asked() {
-    return {Cause::no_lanes, "No lane is active, so the warp asks nothing of memory.",
-            "There is nothing to fix."};
-}
-
-std::string lanes_alone(const WarpShape& shape) {
-    if (shape.active_lanes == 1) return "The one active lane";
-    return fmt::format("The {}{} lanes", shape.active_lanes,
-                       shape.active_lanes == warp_lanes ? "" : " active");
-}
-
 std::string all_lanes_of(const WarpShape& shape) {
     if (shape.active_lanes == 1) return "The one active lane wants one address";
     return fmt::format("All {}{} lanes want the same address", shape.active_lanes,
@@ -168,29 +153,29 @@ std::string all_lanes_of(const WarpShape& shape) {
 }  // namespace
 
 Reasons shared_reasons_of(const WarpShape& shape, const BankUse& use) {
-    if (shape.active_lanes == 0) return nothing_asked();
+    if (shape.active_lanes == 0) return reasons_of_no_lanes();
     return use.counts.conflicts() == 0 ? free_of_conflicts(shape, use) : conflicting(shape, use);
 }
 
 Reasons shared_atomic_reasons_of(const WarpShape& shape) {
-    if (shape.active_lanes == 0) return nothing_asked();
+    if (shape.active_lanes == 0) return reasons_of_no_lanes();
     if (shape.most_lanes_a_place < 2)
         return {Cause::not_documented,
                 fmt::format("{} update different words. In how many passes atomics go through the "
                             "banks is not known; only a measurement tells.",
-                            lanes_alone(shape)),
+                            lanes_text(shape)),
                 "No two lanes meet on a word: there is nothing to combine."};
     return {Cause::not_documented,
             fmt::format("{} update {} word{}, up to {} of them the same one: these take turns. In "
                         "how many passes is not known; only a measurement tells.",
-                        lanes_alone(shape), shape.places, shape.places == 1 ? "" : "s",
+                        lanes_text(shape), shape.places, shape.places == 1 ? "" : "s",
                         shape.most_lanes_a_place),
             "Let lanes that meet on a word combine their values first (a warp reduction), or give "
             "each warp words of its own and add these up at the end."};
 }
 
 Reasons constant_reasons_of(const WarpShape& shape, std::size_t passes, std::size_t instructions) {
-    if (shape.active_lanes == 0) return nothing_asked();
+    if (shape.active_lanes == 0) return reasons_of_no_lanes();
     const std::string each =
         instructions == 1
             ? std::string()
@@ -204,7 +189,7 @@ Reasons constant_reasons_of(const WarpShape& shape, std::size_t passes, std::siz
     return {Cause::several_addresses,
             fmt::format("{} want {} different addresses{}, and the constant cache serves one a "
                         "pass, so the warp takes {}.",
-                        lanes_alone(shape), shape.places, each, passes_of(passes)),
+                        lanes_text(shape), shape.places, each, passes_of(passes)),
             "Let all lanes of a warp want the same address at a time; where they cannot, global or "
             "shared memory serves different addresses together."};
 }
@@ -222,7 +207,7 @@ std::uint32_t sectors_in(std::span<const TouchedLine> lines) {
 }
 
 Reasons local_reasons_of(const WarpShape& shape, std::span<const TouchedLine> lines) {
-    if (shape.active_lanes == 0) return nothing_asked();
+    if (shape.active_lanes == 0) return reasons_of_no_lanes();
     const std::uint32_t sectors = sectors_in(lines);
     const std::uint32_t ideal = ideal_local_sectors(shape);
     const std::string side_by_side =
@@ -231,13 +216,13 @@ Reasons local_reasons_of(const WarpShape& shape, std::span<const TouchedLine> li
     if (sectors <= ideal)
         return {Cause::interleaved,
                 fmt::format("{} {} come by with {} sector{}, the fewest there can be.",
-                            side_by_side, lanes_alone(shape), sectors, sectors == 1 ? "" : "s"),
+                            side_by_side, lanes_text(shape), sectors, sectors == 1 ? "" : "s"),
                 "Nothing to fix."};
     return {Cause::own_indices,
             fmt::format(
                 "{} {} are at {} different words of theirs and so touch {} cache lines, with {} "
                 "sectors where {} would do.",
-                side_by_side, lanes_alone(shape), lines.size(), lines.size(), sectors, ideal),
+                side_by_side, lanes_text(shape), lines.size(), lines.size(), sectors, ideal),
             "Let the lanes of a warp use the same index at a time, or keep the array in registers "
             "(indices that the compiler knows) or in shared memory."};
 }

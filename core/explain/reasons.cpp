@@ -36,9 +36,7 @@ class Explainer {
     Reasons explain() const {
         const Cause cause = find_cause();
         switch (cause) {
-            case Cause::no_lanes:
-                return {cause, "No lane is active, so the warp asks nothing of memory.",
-                        "There is nothing to fix."};
+            case Cause::no_lanes: return reasons_of_no_lanes();
             case Cause::one_sector: return one_sector();
             case Cause::contiguous: return contiguous();
             case Cause::misaligned: return misaligned();
@@ -92,11 +90,7 @@ class Explainer {
             (shape_.active_lanes * shape_.width_bytes + sector_bytes - 1) / sector_bytes);
     }
 
-    std::string lanes() const {
-        if (shape_.active_lanes == warp_lanes) return "The 32 lanes";
-        if (shape_.active_lanes == 1) return "The one active lane";
-        return fmt::format("The {} active lanes", shape_.active_lanes);
-    }
+    std::string lanes() const { return lanes_text(shape_); }
     std::string all_lanes_words() const {
         if (shape_.active_lanes == warp_lanes) return "All 32 lanes";
         return fmt::format("All {} active lanes", shape_.active_lanes);
@@ -323,6 +317,17 @@ std::string_view name_of(Cause cause) {
         "one_address", "several_addresses", "interleaved",    "own_indices"};
     static_assert(static_cast<std::size_t>(Cause::own_indices) + 1 == names.size());
     return names[static_cast<std::size_t>(cause)];
+}
+
+std::string lanes_text(const WarpShape& shape) {
+    if (shape.active_lanes == warp_lanes) return "The 32 lanes";
+    if (shape.active_lanes == 1) return "The one active lane";
+    return fmt::format("The {} active lanes", shape.active_lanes);
+}
+
+Reasons reasons_of_no_lanes() {
+    return {Cause::no_lanes, "No lane is active, so the warp asks nothing of memory.",
+            "There is nothing to fix."};
 }
 
 Reasons reasons_of(const WarpShape& shape, Purpose purpose, const GlobalCounts& counts) {

@@ -45,6 +45,11 @@ struct Reasons {
     std::string mend;  // one sentence
 };
 
+// "The 32 lanes", "The one active lane"
+std::string lanes_text(const WarpShape& shape);
+// Of an access without an active lane.
+Reasons reasons_of_no_lanes();
+
 // `counts` are the model's for this access, or for its first instruction where several share it.
 Reasons reasons_of(const WarpShape& shape, Purpose purpose, const GlobalCounts& counts);
 

@@ -67,11 +67,7 @@ constexpr Foreign foreign_words[] = {
 // Empty: an unknown word.
 std::string_view hint_for_foreign(std::string_view word) {
     for (const auto& [words, hint] : foreign_words)
-        for (std::size_t at = words.find(word); at != words.npos; at = words.find(word, at + 1)) {
-            const std::size_t end = at + word.size();
-            const bool begins = at == 0 || words[at - 1] == ' ';
-            if (begins && (end == words.size() || words[end] == ' ')) return hint;
-        }
+        if (has_word(words, word)) return hint;
     return {};
 }
 

@@ -21,10 +21,6 @@
 namespace coalprof {
 namespace {
 
-bool is_finite(const Reading& reading) {
-    return is_number(reading) && std::isfinite(number_in(reading));
-}
-
 // "131,072", "18.25", "6.99 us"
 std::string number_text(Counter counter, double number) {
     const Unit unit = info(counter).unit;
@@ -289,7 +285,7 @@ class BestRanking {
 std::string counters_of(const Point& point) {
     NameList list(12);
     point.predicted.each([&](Counter counter, const Reading& reading) {
-        if (is_finite(reading)) list.add(key_of(counter));
+        if (is_finite_number(reading)) list.add(key_of(counter));
     });
     return list.text();
 }
@@ -359,8 +355,8 @@ std::string BestSink::reason_of(const Candidate& candidate) const {
 void BestSink::point(const Point& point) {
     if (std::exchange(is_first_, false)) require_counter(point);
     const Reading& predicted = point.predicted[counter_];
-    const bool is_measured = point.measured && is_finite((*point.measured)[counter_]);
-    was_there_ = was_there_ || is_measured || is_finite(predicted);
+    const bool is_measured = point.measured && is_finite_number((*point.measured)[counter_]);
+    was_there_ = was_there_ || is_measured || is_finite_number(predicted);
     NamedValues others = point.parameters;
     NamedValues own;
     const bool has_grid = has_grid_ || find_value(others, "grid");
@@ -510,10 +506,10 @@ void SortedSink::point(const Point& point) {
 SortedSink::Place SortedSink::place_of(const Point& point) const {
     Place place{.at = points_.size()};
     if (counter_) {
-        const bool is_measured = point.measured && is_finite((*point.measured)[*counter_]);
+        const bool is_measured = point.measured && is_finite_number((*point.measured)[*counter_]);
         const Reading& reading =
             is_measured ? (*point.measured)[*counter_] : point.predicted[*counter_];
-        place.is_last = !is_finite(reading);
+        place.is_last = !is_finite_number(reading);
         if (!place.is_last) place.number = number_in(reading);
         return place;
     }

@@ -246,11 +246,8 @@ class BudgetParser {
             read_numbers(condition, words);
         else if (condition.name.ends_with("_bytes") && words.front() >= '0' && words.front() <= '9')
             condition.numbers = parse_range_of_sizes(words, option_of(condition));
-        for (std::size_t at = 0; at <= words.size();) {
-            const std::size_t end = std::min(words.find(',', at), words.size());
-            condition.words.push_back(without_blanks(words.substr(at, end - at)));
-            at = end + 1;
-        }
+        for (const std::string& word : list_items(std::string(words)))
+            condition.words.push_back(without_blanks(word));
         return condition;
     }
     bool is_quote_next() const {

@@ -192,11 +192,10 @@ struct KernelSpends {
 };
 
 void add_passes(Spent& passes, std::size_t place, const LineReport& report) {
-    for (const auto& [counter, of_conflicts] :
-         {std::pair{Counter::shared_load_wavefronts, Counter::shared_load_conflicts},
-          std::pair{Counter::shared_store_wavefronts, Counter::shared_store_conflicts}}) {
-        const Reading& all = report.measured[counter];
-        const Reading& conflicts = report.measured[of_conflicts];
+    for (const AccessKind kind : {AccessKind::load, AccessKind::store}) {
+        const SharedCounters keys = shared_counters(kind);
+        const Reading& all = report.measured[keys.wavefronts];
+        const Reading& conflicts = report.measured[*keys.conflicts];
         if (!is_number(all) || !is_number(conflicts)) continue;
         passes.add(place, number_in(all), number_in(conflicts));
     }

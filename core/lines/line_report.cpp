@@ -10,20 +10,14 @@ namespace {
 void predict_shared(LineReport& report) {
     const LineSummary& line = report.line;
     Readings& readings = report.predicted;
-    const bool is_load = line.site.kind == AccessKind::load;
-    const bool is_atomic =
-        line.site.kind == AccessKind::atomic || line.site.kind == AccessKind::reduce;
-    readings[is_atomic ? Counter::shared_atomic_requests
-             : is_load ? Counter::shared_load_requests
-                       : Counter::shared_store_requests] = line.totals.executed;
+    const SharedCounters keys = shared_counters(line.site.kind);
+    readings[keys.requests] = line.totals.executed;
     // Which lanes of an atomic wait for each other is not known.
-    if (is_atomic || line.totals.passes == 0) return;
+    if (!keys.conflicts || line.totals.passes == 0) return;
     const std::uint64_t conflicts =
         line.totals.passes - std::min(line.totals.passes, line.totals.ideal_passes);
-    readings[is_load ? Counter::shared_load_wavefronts : Counter::shared_store_wavefronts] =
-        line.totals.passes;
-    readings[is_load ? Counter::shared_load_conflicts : Counter::shared_store_conflicts] =
-        conflicts;
+    readings[keys.wavefronts] = line.totals.passes;
+    readings[*keys.conflicts] = conflicts;
     derive_ratios(readings);
     report.wasted_share = static_cast<double>(conflicts) / static_cast<double>(line.totals.passes);
 }
@@ -31,14 +25,10 @@ void predict_shared(LineReport& report) {
 // Passes counted by CUPTI.
 void take_counted_passes(LineReport& report) {
     report.measured = readings_of(report.line);
-    const bool is_load = report.line.site.kind == AccessKind::load;
-    const auto number = [&](Counter of_loads, Counter of_stores) {
-        return number_or(report.measured[is_load ? of_loads : of_stores], 0);
-    };
-    const double passes = number(Counter::shared_load_wavefronts, Counter::shared_store_wavefronts);
-    if (passes > 0)
-        report.wasted_share =
-            number(Counter::shared_load_conflicts, Counter::shared_store_conflicts) / passes;
+    const SharedCounters keys = shared_counters(report.line.site.kind);
+    const double passes = number_or(report.measured[keys.wavefronts], 0);
+    if (passes > 0 && keys.conflicts)
+        report.wasted_share = number_or(report.measured[*keys.conflicts], 0) / passes;
 }
 
 // `seconds`: the kernel's time, `sectors`: all of its sectors.
@@ -55,12 +45,10 @@ void add_shared(LineReport& report, std::optional<double> seconds, double passes
         take_counted_passes(report);  // of some launches: it has no time
     else
         predict_shared(report);
-    const Counter conflicts = report.line.site.kind == AccessKind::load
-                                  ? Counter::shared_load_conflicts
-                                  : Counter::shared_store_conflicts;
+    const auto conflicts = shared_counters(report.line.site.kind).conflicts;
+    const double passes = conflicts ? number_or(report.predicted[*conflicts], 0) : 0;
     if (seconds && passes_per_second > 0)
-        report.saves_seconds =
-            std::min(*seconds, number_or(report.predicted[conflicts], 0) / passes_per_second);
+        report.saves_seconds = std::min(*seconds, passes / passes_per_second);
 }
 
 }  // namespace

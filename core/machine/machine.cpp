@@ -126,13 +126,8 @@ Machine in_bank_mode(Machine machine, std::string_view typed_mode) {
 bool is_called(const Board& board, std::string_view text) {
     const std::string wanted = plain(text);
     if (wanted == plain(board.key) || wanted == plain(board.name)) return true;
-    std::string_view left = board.aliases;
-    while (!left.empty()) {
-        const std::size_t comma = std::min(left.find(','), left.size());
-        if (wanted == plain(left.substr(0, comma))) return true;
-        left.remove_prefix(std::min(comma + 1, left.size()));
-    }
-    return false;
+    const std::vector<std::string> aliases = list_items(std::string(board.aliases));
+    return !board.aliases.empty() && std::ranges::count(aliases, wanted, plain) > 0;
 }
 
 Machine find_machine(std::string_view text) {

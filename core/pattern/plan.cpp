@@ -54,20 +54,6 @@ constexpr bool are_in_enum_order() {
 static_assert(are_in_enum_order());
 const TypeInfo& info(ElementType type) { return types[static_cast<std::size_t>(type)]; }
 
-// The words of a list with blanks between them.
-std::vector<std::string_view> words_of(std::string_view list) {
-    std::vector<std::string_view> words;
-    while (!list.empty()) {
-        const std::size_t end = std::min(list.find(' '), list.size());
-        words.push_back(list.substr(0, end));
-        list.remove_prefix(std::min(end + 1, list.size()));
-    }
-    return words;
-}
-bool holds(const std::vector<std::string_view>& words, std::string_view word) {
-    return std::find(words.begin(), words.end(), word) != words.end();
-}
-
 }  // namespace
 
 std::uint32_t bytes_of(ElementType type) { return info(type).bytes; }
@@ -75,7 +61,8 @@ std::uint32_t bytes_of(ElementType type) { return info(type).bytes; }
 std::string_view name_of(ElementType type) { return info(type).name; }
 std::optional<ElementType> find_element_type(std::string_view name) {
     for (const TypeInfo& type : types)
-        if (type.name == name || holds(words_of(type.other_names), name)) return type.type;
+        if (type.name == name || std::ranges::count(words_of(type.other_names), name) > 0)
+            return type.type;
     return std::nullopt;
 }
 std::string hint_for_element_type(std::string_view word) {

@@ -104,21 +104,6 @@ void add_global(LineSummary& line, std::uint64_t executed, const Counts& counts)
     derive_ratios(readings);
 }
 
-struct SharedCounters {
-    Counter requests;
-    Counter passes;
-    std::optional<Counter> conflicts;
-};
-SharedCounters shared_counters(AccessKind kind) {
-    if (kind == AccessKind::load)
-        return {Counter::shared_load_requests, Counter::shared_load_wavefronts,
-                Counter::shared_load_conflicts};
-    if (kind == AccessKind::store)
-        return {Counter::shared_store_requests, Counter::shared_store_wavefronts,
-                Counter::shared_store_conflicts};
-    return {Counter::shared_atomic_requests, Counter::shared_atomic_wavefronts, std::nullopt};
-}
-
 void add_shared(LineSummary& line, std::uint64_t executed, const Counts& counts) {
     line.totals += {.executed = executed};
     const SharedCounters of = shared_counters(line.site.kind);
@@ -128,7 +113,7 @@ void add_shared(LineSummary& line, std::uint64_t executed, const Counts& counts)
     if (took && ideal) conflicts = *took - std::min(*ideal, *took);
     Readings& readings = *line.counted;
     add_to(readings, of.requests, executed);
-    add_to(readings, of.passes, took);
+    add_to(readings, of.wavefronts, took);
     if (of.conflicts) add_to(readings, *of.conflicts, conflicts);
     derive_ratios(readings);
 }

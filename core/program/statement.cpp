@@ -156,17 +156,6 @@ std::string_view name_at(std::string_view text, std::size_t at) {
     return text.substr(begin, end - begin);
 }
 
-std::vector<std::string_view> words_of(std::string_view text) {
-    std::vector<std::string_view> words;
-    constexpr std::string_view between = " \t\r\n,";
-    for (std::size_t at = text.find_first_not_of(between); at != text.npos;) {
-        const std::size_t end = std::min(text.find_first_of(between, at), text.size());
-        words.push_back(text.substr(at, end - at));
-        at = text.find_first_not_of(between, end);
-    }
-    return words;
-}
-
 std::size_t skip_blanks(std::string_view text, std::size_t at) {
     while (at < text.size()) {
         if (std::isspace(static_cast<unsigned char>(text[at]))) {

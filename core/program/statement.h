@@ -42,9 +42,6 @@ bool is_name_character(char c);
 // The name at `at`, after blanks; empty: none.
 std::string_view name_at(std::string_view text, std::size_t at);
 
-// Words between blanks and commas.
-std::vector<std::string_view> words_of(std::string_view text);
-
 // True if ptxas makes a reduction of an atomic with this opcode whose result is not read: it keeps
 // exchanges, and those that later accesses must not overtake (Triton's are ".acq_rel").
 bool may_become_reduction(std::string_view opcode);

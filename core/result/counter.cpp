@@ -68,6 +68,16 @@ std::optional<Counter> find_counter(std::string_view key) {
     return std::nullopt;
 }
 
+SharedCounters shared_counters(AccessKind kind) {
+    if (kind == AccessKind::load)
+        return {Counter::shared_load_requests, Counter::shared_load_wavefronts,
+                Counter::shared_load_conflicts};
+    if (kind == AccessKind::store)
+        return {Counter::shared_store_requests, Counter::shared_store_wavefronts,
+                Counter::shared_store_conflicts};
+    return {Counter::shared_atomic_requests, Counter::shared_atomic_wavefronts, std::nullopt};
+}
+
 std::string_view name_of(Unit unit) {
     switch (unit) {
         case Unit::one: return "1";

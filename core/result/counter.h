@@ -104,6 +104,14 @@ inline std::string_view key_of(Counter counter) { return info(counter).key; }
 // The counter of a key; none: unknown.
 std::optional<Counter> find_counter(std::string_view key);
 
+// The counters of one kind of access to shared memory; the model knows no conflicts of atomics.
+struct SharedCounters {
+    Counter requests;
+    Counter wavefronts;
+    std::optional<Counter> conflicts;
+};
+SharedCounters shared_counters(AccessKind kind);
+
 std::string_view name_of(Unit unit);        // "sector", "byte/s", ...
 std::string_view name_of(AccessKind kind);  // "load", ...
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 #include <mutex>
 #include <string>
 #include <unordered_set>
@@ -65,6 +66,10 @@ std::string_view keep_reason(std::string_view sentence) {
     const std::lock_guard lock(mutex);
     // The sentence may come from a file, and is shown on a terminal.
     return *kept.emplace(printable(sentence)).first;
+}
+
+bool is_finite_number(const Reading& reading) {
+    return is_number(reading) && std::isfinite(number_in(reading));
 }
 
 double number_in(const Reading& reading) {

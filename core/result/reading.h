@@ -34,6 +34,7 @@ inline bool is_number(const Reading& reading) {
 }
 // The number, an integer converted; the reading must hold one.
 double number_in(const Reading& reading);
+bool is_finite_number(const Reading& reading);
 // The number, or `other` without one.
 inline double number_or(const Reading& reading, double otherwise) {
     return is_number(reading) ? number_in(reading) : otherwise;

@@ -144,6 +144,17 @@ void OptionText::refuse(std::size_t caret, std::string_view why,
                      std::string(text), caret, std::string(other_hint));
 }
 
+std::vector<std::string_view> words_of(std::string_view text) {
+    std::vector<std::string_view> words;
+    constexpr std::string_view between = " \t\r\n,";
+    for (std::size_t at = text.find_first_not_of(between); at != text.npos;) {
+        const std::size_t end = std::min(text.find_first_of(between, at), text.size());
+        words.push_back(text.substr(at, end - at));
+        at = text.find_first_not_of(between, end);
+    }
+    return words;
+}
+
 bool has_word(std::string_view words, std::string_view word) {
     for (std::size_t at = words.find(word); at != words.npos; at = words.find(word, at + 1)) {
         const std::size_t end = at + word.size();

@@ -81,6 +81,8 @@ struct OptionText {
                              std::string_view other_hint) const;
 };
 
+// Words between blanks and commas.
+std::vector<std::string_view> words_of(std::string_view text);
 // True where `word` is one of `words`, between blanks: "a bc".
 bool has_word(std::string_view words, std::string_view word);
 

@@ -39,15 +39,14 @@ std::optional<double> sum_of(const Readings& readings, AccessField field) {
 
 std::optional<Cost> passes_of(const Readings& readings) {
     std::optional<Cost> cost;
-    for (const auto& [wavefronts, conflicts] :
-         {std::pair{Counter::shared_load_wavefronts, Counter::shared_load_conflicts},
-          std::pair{Counter::shared_store_wavefronts, Counter::shared_store_conflicts}}) {
-        if (!is_present(readings[wavefronts])) continue;
-        if (!is_number(readings[wavefronts]) || !is_number(readings[conflicts]))
-            return std::nullopt;
+    for (const AccessKind kind : {AccessKind::load, AccessKind::store}) {
+        const Reading& passes = readings[shared_counters(kind).wavefronts];
+        const Reading& conflicts = readings[*shared_counters(kind).conflicts];
+        if (!is_present(passes)) continue;
+        if (!is_number(passes) || !is_number(conflicts)) return std::nullopt;
         if (!cost) cost = Cost{0, 0};
-        cost->spent += number_in(readings[wavefronts]);
-        *cost->ideal += number_in(readings[wavefronts]) - number_in(readings[conflicts]);
+        cost->spent += number_in(passes);
+        *cost->ideal += number_in(passes) - number_in(conflicts);
     }
     return is_present(readings[Counter::shared_atomic_wavefronts]) ? std::nullopt : cost;
 }

@@ -317,10 +317,6 @@ Counter counter_in(const TableItem& item, const Readings& readings) {
 
 }  // namespace
 
-bool is_finite_number(const Reading& reading) {
-    return is_number(reading) && std::isfinite(number_in(reading));
-}
-
 Reading TableItem::in(const Readings& readings) const {
     const Counter counter = counter_in(*this, readings);
     // A whole kernel has both of what its lines have one of.

@@ -57,8 +57,6 @@ using Kinds = std::bitset<kind_names.size()>;
 Kinds kinds_of(const Point& point);
 bool uses_shared_memory_alone(const Point& point);
 
-bool is_finite_number(const Reading& reading);
-
 // "load sectors", "L1 hit sectors": a counter in running text.
 std::string phrase_of(Counter counter);
 

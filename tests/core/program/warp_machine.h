@@ -17,6 +17,7 @@
 #include "core/access/warp_access.h"
 #include "core/program/probe.h"
 #include "core/program/statement.h"
+#include "core/text/name_list.h"
 
 namespace coalprof {
 
