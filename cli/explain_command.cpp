@@ -226,11 +226,10 @@ DrawnWarps explain_kernel(const CLI::App& app, const Invocation& invocation, Exp
     if (app.count("--block") > 0) blocks.push_back(command.sweep.text_of("block"));
     command.kernel.take_launches(grids, blocks);
     const std::string grid = joined(grids, ",");
-    const std::string bytes = command.kernel.read_bytes();
-    KernelFiles files(command.kernel, bytes);
+    KernelFiles files(command.kernel);
     const std::string block =
         files.block_of_launch(machine, command.kernel_name, grid, joined(blocks, ","));
-    const std::vector<KernelChoice> choices = choices_of(kernel_axes(command.kernel, grid, block));
+    const std::vector<KernelChoice> choices = choices_of(kernel_axes(files.options(), grid, block));
     if (choices.size() != 1)
         throw UsageError("explain kernel: one warp is drawn, so one launch is needed",
                          "give --grid, --block and --arg one value each");

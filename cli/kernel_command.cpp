@@ -2,13 +2,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 
 #include "cli/gate_options.h"
 #include "cli/invocation.h"
 #include "cli/kernel_options.h"
+#include "cli/kernel_sources.h"
 #include "cli/output_options.h"
 #include "cli/parse.h"
 #include "cli/print.h"
@@ -19,6 +22,8 @@
 #include "cli/sweep_options.h"
 #include "core/access/warps_file.h"
 #include "core/kernel/arguments.h"
+#include "core/kernel/kernel_faults.h"
+#include "core/lines/line_findings.h"
 #include "core/machine/machine_file.h"
 #include "core/runtime/parallel.h"
 #include "core/runtime/signal.h"
@@ -35,6 +40,8 @@ namespace {
 
 struct KernelCommand {
     KernelOptions kernel;
+    std::vector<std::string> files;  // with those in folders
+    std::string file;                // all of them as they were typed
     std::vector<std::string> names;  // of kernels; none: the only one, or with --best all
     std::vector<std::string> grids;  // one for all of them, or one each
     std::vector<std::string> blocks;
@@ -54,8 +61,8 @@ std::vector<Machine> machines_of(const KernelCommand& command) {
     return machines;
 }
 
-ExitCode print_list(const KernelCommand& command, const KernelFile& file,
-                    const Invocation& invocation) {
+void print_list(const KernelCommand& command, const KernelFile& file,
+                const Invocation& invocation) {
     for (const char* option : {"--output", "-o", "--format", "--json", "--jsonl", "--csv", "--grid",
                                "--block", "--arg", "--launch", "--shared"})
         if (invocation.has_typed(option))
@@ -64,7 +71,6 @@ ExitCode print_list(const KernelCommand& command, const KernelFile& file,
     for (const std::string& name :
          command.names.empty() ? std::vector<std::string>{""} : command.names)
         print_out_folded(file.list(name));
-    return ExitCode::done;
 }
 
 void save(OutputFile& file, const KernelResult& result) {
@@ -78,140 +84,16 @@ void save(OutputFile& file, const KernelResult& result) {
     file.commit();
 }
 
-// A kernel with its launches.
-struct LaunchedKernel {
-    std::string name;
-    KernelAxes axes;
-    std::vector<KernelChoice> choices;
-    std::vector<Warning> notes = {};  // of launches that the file's host code makes
-};
-// All kernels that were asked for, and why others have no launch.
-struct LaunchedKernels {
-    std::vector<LaunchedKernel> kernels;
-    std::vector<Warning> skipped = {};
-    bool are_of_source = false;
-};
-
-std::string with_hint(const UsageError& error) {
-    return error.hint().empty() ? error.what() : fmt::format("{}: {}", error.what(), error.hint());
-}
-
-// So many kernels are a library, of which one is meant.
-constexpr std::size_t most_kernels_of_source = 64;
-
-LaunchedKernels launches_of_source(const KernelCommand& command, const KernelFile& file) {
-    LaunchedKernels all{.kernels = {}, .are_of_source = true};
-    std::vector<std::string> symbols;
-    for (const std::string& name :
-         command.names.empty() ? std::vector<std::string>{""} : command.names) {
-        const std::vector<std::string> found = file.names_found_by(name);
-        if (found.empty()) file.kernel(name);  // throws
-        symbols.insert(symbols.end(), found.begin(), found.end());
-    }
-    if (symbols.size() > most_kernels_of_source)
-        throw UsageError(
-            fmt::format("{}: it holds {} kernels", shown(command.kernel.file), symbols.size()),
-            "name some: coalprof kernel FILE NAME; --list lists them");
-    std::optional<UsageError> problem;
-    std::vector<std::string> foreign = command.kernel.arguments;  // of none of the kernels
-    for (const std::string& symbol : symbols) {
-        try {
-            const KernelFile::Kernel kernel = file.kernel(symbol);
-            std::erase_if(foreign, [&](const std::string& one) { return takes(kernel.code, one); });
-            LaunchedKernel& one = all.kernels.emplace_back(LaunchedKernel{symbol, {}, {}});
-            for (SourceLaunch& launch :
-                 launches_of_kernel(kernel.code, file.host_launches(), command.kernel.arguments)) {
-                one.axes = {
-                    .grids = {{launch.choice.grid}},
-                    .blocks = {launch.choice.block},
-                    .arguments = {},
-                    .shared_bytes = command.kernel.shared != "0"
-                                        ? parse_size_bytes(command.kernel.shared, "--shared")
-                                        : launch.choice.shared_bytes};
-                for (const std::string& typed : launch.choice.arguments)
-                    one.axes.arguments.push_back(read_argument(typed));
-                for (KernelChoice& choice : choices_of(one.axes)) {
-                    std::ranges::copy(launch.choice.swept, std::back_inserter(choice.swept));
-                    one.choices.push_back(std::move(choice));
-                }
-                one.notes.push_back(std::move(launch.note));
-            }
-        } catch (const UsageError& error) {
-            if (!all.kernels.empty() && all.kernels.back().choices.empty()) all.kernels.pop_back();
-            all.skipped.push_back({"W-SKIPPED", short_kernel_name(symbol), with_hint(error)});
-            if (!problem) problem = error;
-        }
-    }
-    if (!all.kernels.empty() && !foreign.empty())
-        throw UsageError(fmt::format("--arg {}: no kernel here has a parameter of this name",
-                                     shown(foreign.front())),
-                         "coalprof kernel FILE --list lists the parameters of all");
-    if (all.kernels.empty() && problem) throw UsageError(*problem);
-    return all;
-}
-
-// The value of an option that is given once for all kernels, or once for each.
-std::string value_of(const std::vector<std::string>& values, std::size_t kernel,
-                     std::size_t kernels, const char* option) {
-    if (values.empty()) return {};
-    if (values.size() == 1) return values.front();
-    if (kernels == 1) return joined(values, ",");
-    if (values.size() != kernels)
-        throw UsageError(
-            fmt::format("{}: {} values for {} kernels", option, values.size(), kernels),
-            "give one value for all kernels or one for each, in their order; launches "
-            "are swept kernel by kernel");
-    return values[kernel];
-}
-
-// A list for several kernels has one value for each: it is no sweep.
-std::vector<std::string> each_its_own(const std::vector<std::string>& values, std::size_t kernels) {
-    return kernels < 2 || values.size() != 1 ? values : list_items(values.front());
-}
-
-LaunchedKernels launched_kernels(const KernelCommand& command, KernelFiles& files,
-                                 const Machine& machine) {
-    if (command.grids.empty() && command.blocks.empty() && command.kernel.code.text.empty())
-        return launches_of_source(command, files.of(machine));
-    std::vector<std::string> names = command.names;
-    const bool means_all = names.empty() && !command.output.view.best.empty();
-    const bool is_pattern = names.size() == 1 && names[0].find_first_of("*|") != std::string::npos;
-    if (means_all || is_pattern) {
-        const std::string pattern = is_pattern ? names[0] : std::string();
-        names = files.of(machine).names_found_by(pattern);
-        if (names.empty()) names.push_back(pattern);  // refused below
-    }
-    if (names.empty()) names.emplace_back();
-    const std::vector<std::string> grids = each_its_own(command.grids, names.size());
-    const std::vector<std::string> blocks = each_its_own(command.blocks, names.size());
-    std::vector<LaunchedKernel> kernels;
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        const std::string grid = value_of(grids, i, names.size(), "--grid");
-        const std::string block = files.block_of_launch(
-            machine, names[i], grid, value_of(blocks, i, names.size(), "--block"));
-        KernelAxes axes = kernel_axes(command.kernel, grid, block);
-        std::vector<KernelChoice> choices = choices_of(axes);
-        kernels.push_back({names[i], std::move(axes), std::move(choices)});
-    }
-    return {std::move(kernels)};
-}
-
-std::uint64_t launches_of(const std::vector<LaunchedKernel>& kernels) {
-    std::uint64_t count = 0;
-    for (const LaunchedKernel& one : kernels) count += one.choices.size();
-    return count;
-}
-
 ResultHead head_of_kernel(const KernelCommand& command, const Invocation& invocation,
-                          const std::vector<Machine>& machines,
-                          const std::vector<LaunchedKernel>& kernels) {
+                          const std::vector<Machine>& machines, const LaunchedKernels& launched) {
+    const std::vector<LaunchedKernel>& kernels = launched.kernels;
     ResultHead head = head_of(invocation.argv);
     head.machine = describe_machines(machines);
     head.backend = "model";
     head.sweep = {.pattern = "kernel",
-                  .file = command.kernel.file,
-                  .parameter = kernels.size() > 1                                 ? "kernel"
-                               : machines.size() > 1 && launches_of(kernels) == 1 ? "machine"
+                  .file = command.file,
+                  .parameter = kernels.size() > 1                                ? "kernel"
+                               : machines.size() > 1 && launched.launches() == 1 ? "machine"
                                : kernels.front().notes.size() > 1
                                    ? "launch"
                                    : swept_key(kernels.front().axes)};
@@ -250,17 +132,18 @@ class LaunchProgress {
 class KernelRun {
  public:
     // `costliest`: gets the costliest line of each point.
-    KernelRun(const KernelCommand& command, KernelFiles& files, ResultSink& sink,
-              LimitsHeld& limits, LaunchProgress& progress, BestSink::Lines& costliest,
-              OutputFile* addresses, bool skips)
+    KernelRun(const KernelCommand& command, const LaunchedKernels& launched, bool ranks,
+              ResultSink& sink, LimitsHeld& limits, LaunchProgress& progress,
+              BestSink::Lines& costliest, OutputFile* addresses)
         : command_(command),
-          skips_(skips),
+          launched_(launched),
+          skips_(launched.are_of_source),
+          ranks_(ranks),
           sink_(sink),
           limits_(limits),
           progress_(progress),
           costliest_(costliest),
-          addresses_(addresses),
-          files_(files) {
+          addresses_(addresses) {
         if (!command.max_steps.empty())
             options_.limits.steps_of_warp = parse_integer(command.max_steps, "--max-steps", 1);
         if (command.all) options_.limits.steps_before_sampling = ~std::uint64_t{0};
@@ -268,14 +151,14 @@ class KernelRun {
     }
 
     // rethrow_failure() throws an error that came after some launches had answered.
-    ResultTail run(const std::vector<Machine>& machines,
-                   const std::vector<LaunchedKernel>& kernels) {
-        const std::uint64_t launches = machines.size() * launches_of(kernels);
+    ResultTail run(const std::vector<Machine>& machines) {
+        const std::uint64_t launches = machines.size() * launched_.launches();
         progress_.expect(launches);
         is_one_ = launches == 1;
-        options_.prices_findings = is_one_;
+        options_.prices_findings = is_one_ || ranks_;
+        if (!launched_.skipped.empty()) tail_.status = Status::partial;
         try {
-            for (const Machine& machine : machines) run(machine, machines.size() > 1, kernels);
+            for (const Machine& machine : machines) run(machine, machines.size() > 1);
         } catch (const Stopped&) {
             tail_.status = Status::interrupted;
         } catch (...) {
@@ -283,6 +166,8 @@ class KernelRun {
             failure_ = std::current_exception();
             tail_.status = Status::partial;
         }
+        sort_by_saving(tail_.findings);
+        add_notes();
         return std::move(tail_);
     }
     void rethrow_failure() const {
@@ -290,56 +175,75 @@ class KernelRun {
     }
 
  private:
-    void run(const Machine& machine, bool says_machine,
-             const std::vector<LaunchedKernel>& launched) {
-        const KernelFile& file = files_.of(machine);
-        const bool is_first = tail_.warnings.empty();
-        if (file.is_of_clang() && is_first)
-            tail_.warnings.push_back(
-                {"W-CLANG", "",
-                 "clang compiled the kernel, with stand-ins for CUDA's headers: nvcc may "
-                 "order, merge and drop accesses otherwise"});
-        if (!file.missing_headers().empty() && is_first)
-            tail_.warnings.push_back(
-                {"W-HEADERS", "",
-                 fmt::format("no folder of -I has {}: an empty file stood for it",
-                             printable(joined(file.missing_headers(), ", ")))});
-        std::vector<KernelFile::Kernel> kernels;
-        for (const LaunchedKernel& one : launched) {
-            kernels.push_back(file.kernel(one.name));
-            for (const KernelChoice& choice : one.choices)
-                require_possible(kernels.back().code, choice, machine);
+    // A kernel of a file, ready to be executed.
+    struct Ready {
+        const LaunchedKernel* launched;
+        KernelFile::Kernel kernel;
+    };
+
+    void warn_once(Warning warning) {
+        const bool is_known = std::ranges::any_of(tail_.warnings, [&](const Warning& one) {
+            return one.code == warning.code && one.text == warning.text;
+        });
+        if (!is_known) tail_.warnings.push_back(std::move(warning));
+    }
+    void warn_of(const KernelFile& file) {
+        if (file.is_of_clang())
+            warn_once({"W-CLANG", "",
+                       "clang compiled the kernel, with stand-ins for CUDA's headers: nvcc may "
+                       "order, merge and drop accesses otherwise"});
+        if (!file.missing_headers().empty())
+            warn_once({"W-HEADERS", "",
+                       fmt::format("no folder of -I has {}: an empty file stood for it",
+                                   printable(joined(file.missing_headers(), ", ")))});
+    }
+    void run(const Machine& machine, bool says_machine) {
+        std::vector<Ready> kernels;
+        for (const LaunchedKernel& one : launched_.kernels) {
+            const KernelFile& file = one.files->of(machine);
+            warn_of(file);
+            kernels.push_back({&one, file.kernel(one.name)});
+            if (!skips_)
+                for (const KernelChoice& choice : one.choices)
+                    require_possible(kernels.back().kernel.code, choice, machine);
         }
-        for (std::size_t i = 0; i < kernels.size(); ++i)
-            for (KernelChoice choice : launched[i].choices) {
+        for (Ready& one : kernels)
+            for (KernelChoice choice : one.launched->choices) {
                 stop_if_asked();
                 std::erase_if(choice.arguments, [&](const std::string& typed) {
-                    return !takes(kernels[i].code, typed) &&
-                           std::ranges::any_of(
-                               kernels, [&](const auto& one) { return takes(one.code, typed); });
+                    return !takes(one.kernel.code, typed) &&
+                           std::ranges::any_of(kernels, [&](const Ready& other) {
+                               return takes(other.kernel.code, typed);
+                           });
                 });
                 if (says_machine) choice.swept.emplace_back("machine", machine.name);
-                predict_or_skip(kernels[i], choice, machine);
+                predict_or_skip(one, choice, machine);
             }
     }
-    void predict_or_skip(KernelFile::Kernel& kernel, const KernelChoice& choice,
-                         const Machine& machine) {
+    void predict_or_skip(Ready& one, const KernelChoice& choice, const Machine& machine) {
+        std::optional<UsageError> problem;
         try {
-            predict(kernel, choice, machine);
+            if (skips_) require_possible(one.kernel.code, choice, machine);
+            predict(one, choice, machine);
+            return;
         } catch (const UsageError& error) {
             if (!skips_ || is_one_) throw;
-            tail_.warnings.push_back(
-                {"W-SKIPPED", short_kernel_name(kernel.code.kernel), with_hint(error)});
-            tail_.status = Status::partial;
+            problem = error;
+        } catch (const LimitReached& reached) {
+            if (!skips_ || is_one_) throw;
+            problem = UsageError(text_of(reached, limits_.seconds()));
+            limits_.begin_time();
         }
+        tail_.warnings.push_back(skipped(short_kernel_name(one.kernel.code.kernel), *problem));
+        tail_.status = Status::partial;
     }
     // What `coalprof explain` takes to draw a line of this launch.
-    std::string words_to_draw(const std::string& name, const KernelChoice& choice,
-                              const Point& line) const {
-        const KernelOptions& typed = command_.kernel;
+    std::string words_to_draw(const LaunchedKernel& launched, const std::string& name,
+                              const KernelChoice& choice, const Point& line) const {
+        const KernelOptions& typed = launched.files->options();
         std::vector<std::string> words{"kernel", typed.file};
         if (!typed.code.text.empty()) words = {"kernel", "--code", typed.code.text};
-        if (skips_)
+        if (skips_ || command_.files.size() > 1)
             words.push_back(name);
         else
             words.insert(words.end(), command_.names.begin(), command_.names.end());
@@ -364,89 +268,143 @@ class KernelRun {
         add("--nvcc-args", typed.nvcc_args);
         return shell_words(words);
     }
-    void predict(KernelFile::Kernel& kernel, const KernelChoice& choice, const Machine& machine) {
-        KernelResult result = predict_choice(kernel.code, choice, machine, options_);
+    void predict(Ready& one, const KernelChoice& choice, const Machine& machine) {
+        Code& code = one.kernel.code;
+        KernelResult result = predict_choice(code, choice, machine, options_);
         const std::string costliest = costliest_line(result);
-        for (LineFinding& one : result.findings) {
-            const auto line = std::ranges::find(result.points, one.point, &Point::name);
-            const bool is_drawn = command_.kernel.file != "-" && line != result.points.end();
-            one.like = is_drawn ? words_to_draw(long_kernel_name(kernel.code.kernel), choice, *line)
-                                : std::string();
+        const std::string worst = worst_line(result);
+        for (LineFinding& finding : result.findings) {
+            const auto line = std::ranges::find(result.points, finding.point, &Point::name);
+            const bool is_drawn =
+                one.launched->files->options().file != "-" && line != result.points.end();
+            finding.like = is_drawn ? words_to_draw(*one.launched, long_kernel_name(code.kernel),
+                                                    choice, *line)
+                                    : std::string();
         }
         const ComputeCapability own = machine.rules->cc;
-        if (std::cmp_greater(kernel.architecture, std::max(75, own.major * 10 + own.minor)))
+        if (std::cmp_greater(one.kernel.architecture, std::max(75, own.major * 10 + own.minor)))
             result.warnings.push_back(
                 {"W-TARGET",
                  {},
                  fmt::format(
                      "the PTX is for sm_{}, and {} ({}) would not load it: nvcc -arch=sm_{} "
                      "makes what it loads",
-                     kernel.architecture, machine.name, text_of(own),
+                     one.kernel.architecture, machine.name, text_of(own),
                      std::max(75, own.major * 10 + own.minor))});
         if (!is_one_) result = as_one_point(std::move(result), choice.swept);
-        costliest_[result.points.front().name] = costliest;
-        if (skips_ && !is_one_ && !costliest.empty())
-            result.points.front().parameters.emplace_back("costliest", costliest);
+        Point& point = result.points.front();
+        costliest_[point.name] = costliest;
+        if (ranks_ && !worst.empty()) point.parameters.emplace_back("costliest", worst);
+        double& seconds = seconds_[one.launched];
+        seconds = std::max(seconds, number_or(point.predicted[Counter::duration_seconds], 0));
         progress_.launch([&] {
-            for (const Point& point : result.points) sink_.point(point);
+            for (const Point& each : result.points) sink_.point(each);
         });
         limits_.answered();
-        if (!result.points.front().failure.empty()) tail_.status = Status::partial;
+        if (!point.failure.empty()) tail_.status = Status::partial;
         try {
             if (addresses_) save(*addresses_, result);
         } catch (const Error&) {  // the result comes first
             failure_ = std::current_exception();
         }
-        std::ranges::move(result.findings, std::back_inserter(tail_.findings));
-        for (Warning& one : result.warnings)
-            if (one.code != bounds_code ||
-                std::ranges::find(tail_.warnings, one.code, &Warning::code) == tail_.warnings.end())
-                tail_.warnings.push_back(std::move(one));
+        add_findings(std::move(result.findings));
+        for (Warning& warning : result.warnings) {
+            const bool is_of_one = warning.code == bounds_code || warning.code == "W-MERGED";
+            const bool is_known = std::ranges::find(tail_.warnings, warning.code, &Warning::code) !=
+                                  tail_.warnings.end();
+            if (!is_of_one || (!is_known && !ranks_)) tail_.warnings.push_back(std::move(warning));
+        }
+    }
+    // Of several launches those that fail, and where kernels are ranked those that gain time.
+    void add_findings(std::vector<LineFinding> findings) {
+        if (!is_one_)
+            std::erase_if(findings, [&](const LineFinding& one) {
+                const bool gains = ranks_ && one.saves_seconds.value_or(1) > 0;
+                return !gains && one.cause != fault_cause;
+            });
+        std::ranges::move(findings, std::back_inserter(tail_.findings));
+    }
+    // The slowest kernel's launch comes first.
+    void add_notes() {
+        std::vector<std::pair<double, std::size_t>> order;
+        for (const LaunchedKernel& one : launched_.kernels)
+            order.emplace_back(-seconds_[&one], order.size());
+        std::ranges::sort(order);
+        for (const auto& [seconds, at] : order)
+            std::ranges::copy(launched_.kernels[at].notes, std::back_inserter(tail_.warnings));
+        std::ranges::copy(launched_.skipped, std::back_inserter(tail_.warnings));
     }
 
     const KernelCommand& command_;
+    const LaunchedKernels& launched_;
     bool skips_;  // what cannot be executed, of all kernels of a file
+    bool ranks_;  // kernels by their time
     ResultSink& sink_;
     LimitsHeld& limits_;
     LaunchProgress& progress_;
     BestSink::Lines& costliest_;
     OutputFile* addresses_;
-    KernelFiles& files_;
     PredictionOptions options_;
     ResultTail tail_;
+    std::map<const LaunchedKernel*, double> seconds_;  // of its longest launch
     std::exception_ptr failure_;
     bool is_one_ = true;
 };
 
+// Without --grid and --block the launches are those of the source.
+LaunchedKernels launched_kernels(const KernelCommand& command, std::deque<KernelFiles>& files,
+                                 const Machine& machine, const LimitsHeld& limits) {
+    if (command.grids.empty() && command.blocks.empty() && command.kernel.code.text.empty())
+        return launches_of_source(files, command.names, machine, limits);
+    return launches_of_options(files, command.names, !command.output.view.best.empty(),
+                               command.grids, command.blocks, machine);
+}
+
 ExitCode run_within(LimitsHeld& limits, KernelCommand command, const Invocation& invocation) {
     const std::vector<Machine> machines = machines_of(command);
     LaunchProgress progress(command.output);
-    const std::string bytes = command.kernel.read_bytes();
-    KernelFiles files(command.kernel, bytes);
-    if (command.list) return print_list(command, files.of(machines.front()), invocation);
-    const LaunchedKernels launched = launched_kernels(command, files, machines.front());
-    const std::vector<LaunchedKernel>& kernels = launched.kernels;
+    std::deque<KernelFiles> files;
+    for (const std::string& file : command.files) {
+        KernelOptions options = command.kernel;
+        options.file = file;
+        options.is_one_of_many = command.files.size() > 1;
+        files.emplace_back(std::move(options));
+    }
+    if (command.list) {
+        for (KernelFiles& one : files) print_list(command, one.of(machines.front()), invocation);
+        return ExitCode::done;
+    }
+    if (files.size() == 1) command.file = files.front().options().file;
+    const LaunchedKernels launched = launched_kernels(command, files, machines.front(), limits);
+    const std::uint64_t launches = machines.size() * launched.launches();
     std::optional<OutputFile> addresses;
     if (!command.addresses.empty()) {
-        if (machines.size() * launches_of(kernels) > 1)
+        if (launches > 1)
             throw UsageError("--addresses: they are those of one launch",
                              "give --grid, --block, --arg and --machine one value each");
         addresses.emplace(command.addresses);
     }
     OutputOptions output = command.output;
     // A page shows the kernel's own source.
-    const std::string folder = std::filesystem::path(command.kernel.file).parent_path().string();
-    if (output.source_folders.empty()) output.source_folders = {folder.empty() ? "." : folder};
+    if (output.source_folders.empty())
+        for (const std::string& file : command.files) {
+            const std::string folder = std::filesystem::path(file).parent_path().string();
+            output.source_folders.push_back(folder.empty() ? "." : folder);
+        }
     Outputs outputs = output.open(output.targets());
     ViewOptions view = output.view;
     const bool has_times = std::ranges::all_of(machines, is_simulated_on);
+    const bool are_variants = launched.are_variants();
+    const bool ranks = has_times && view.best.empty() && launches > 1 &&
+                       (launched.are_of_source || (launched.kernels.size() > 1 && !are_variants));
     const std::string time(key_of(Counter::duration_seconds));
-    if (launched.are_of_source && launches_of(kernels) > 1 && has_times) {
-        if (view.sort.empty()) view.sort = time + ":desc";
-    } else if (kernels.size() > 1 && view.best.empty() && has_times) {
+    if (ranks && view.sort.empty()) view.sort = time + ":desc";
+    const bool compares = launched.kernels.size() > 1 && (are_variants || !launched.are_of_source);
+    if (compares && has_times && view.best.empty()) {
         view.best = time;
+        view.compares_same_work_alone = ranks;
     }
-    if (machines.size() * launches_of(kernels) == 1 && !view.best.empty()) {
+    if (launches == 1 && !view.best.empty()) {
         output.note(
             "--best: one launch is compared with nothing; --block 64..1024*2 makes several");
         view.best.clear();
@@ -456,13 +414,12 @@ ExitCode run_within(LimitsHeld& limits, KernelCommand command, const Invocation&
     Viewed viewed(outputs, view);
     BudgetedRun budgeted(command.budgets, viewed.sink());
     ResultSink& sink = budgeted.sink();
-    KernelRun run(command, files, sink, limits, progress, costliest,
-                  addresses ? &*addresses : nullptr, launched.are_of_source);
-    sink.begin(head_of_kernel(command, invocation, machines, kernels));
-    ResultTail tail = run.run(machines, kernels);
-    for (const LaunchedKernel& one : kernels)
-        std::ranges::copy(one.notes, std::back_inserter(tail.warnings));
-    std::ranges::copy(launched.skipped, std::back_inserter(tail.warnings));
+    KernelRun run(command, launched, ranks, sink, limits, progress, costliest,
+                  addresses ? &*addresses : nullptr);
+    ResultHead head = head_of_kernel(command, invocation, machines, launched);
+    head.is_ranking = ranks;
+    sink.begin(head);
+    const ResultTail tail = run.run(machines);
     progress.stop();
     sink.finish(tail);
     if (tail.status == Status::interrupted) throw Stopped{};
@@ -475,6 +432,11 @@ ExitCode run_kernel_command(KernelCommand& command, const Invocation& invocation
     if (command.kernel.code.text.empty() && invocation.has_typed("--type"))
         throw UsageError("--type: types are written in the kernel", "it is for --code alone");
     command.kernel.take_launches(command.grids, command.blocks);
+    const std::vector<std::string> words = command.names;
+    command.files = kernel_files(command.kernel.file, command.names);
+    command.file = command.kernel.file;
+    for (const std::string& one : words)
+        if (std::ranges::find(command.names, one) == command.names.end()) command.file += ' ' + one;
     ExitCode code = ExitCode::done;
     const WorkLimits limits =
         command.all ? command.kernel.limits.limits(0) : command.kernel.limits.limits();
@@ -489,14 +451,15 @@ void add_kernel_command(CLI::App& app, Invocation& invocation) {
         app, invocation, "kernel",
         "A kernel of your own (.cu, .ptx or a program), predicted by line without a GPU",
         run_kernel_command);
-    sub->add_option("FILE", command->kernel.file,
-                    "CUDA source, PTX, or a program, library or object that holds PTX; - reads "
-                    "PTX or CUDA source from standard input");
+    sub->add_option(
+        "FILE", command->kernel.file,
+        "CUDA source, PTX, or a program, library or object that holds PTX, or a folder of "
+        "sources; - reads PTX or CUDA source from standard input");
     sub->add_option(
         "NAME", command->names,
-        "The kernel, where the file has several: its name, or a regular expression "
-        "found in its name with types and parameters. Several are compared by time: a b, or "
-        "'a|b', 'conv.*'");
+        "More files, whose names have a dot or a slash, and kernels: the name, or a regular "
+        "expression found in the name with types and parameters. Several kernels are ranked by "
+        "time, and compared where they take the same arguments: a b, or 'a|b', 'conv.*'");
     add_repeated(*sub, "--grid", command->grids,
                  "Blocks of the launch: 1024, 64x64, 16x128x256; or its threads, 8192x8192/block. "
                  "Of several kernels each its own, --grid A,B or --grid A --grid B, in their order",
@@ -534,6 +497,7 @@ void add_kernel_command(CLI::App& app, Invocation& invocation) {
         "not for its lines.\n\n"
         "Examples:\n"
         "  coalprof kernel saxpy.cu\n"
+        "  coalprof kernel src/ filter.cu\n"
         "  coalprof kernel saxpy.cu --grid 4096 --block 256 --arg n=1048576\n"
         "  coalprof kernel triton.ptx --grid 1024 --block 128 --arg 3=4096\n"
         "  coalprof kernel app csr_scalar --grid 4096 --block 256 --arg 1=@col.npy\n"

@@ -31,7 +31,9 @@ CudaSource cuda_source(const KernelOptions& options, std::string_view bytes, std
                       .defines = options.defines,
                       .nvcc_args = {},
                       .architecture = cc,
-                      .pasted = options.code};
+                      .pasted = options.code,
+                      .cache_dir = options.cache_dir,
+                      .is_one_of_many = options.is_one_of_many};
     for (const std::string& one : options.nvcc_args)
         if (one.find(" -") != one.npos)
             throw UsageError(
@@ -108,6 +110,11 @@ void KernelOptions::add_to(CLI::App& command) {
                  "LIST");
     add_repeated(command, "-I", includes, "A folder of headers, for nvcc", "FOLDER");
     add_repeated(command, "-D", defines, "A macro, for nvcc", "NAME[=VALUE]");
+    add_value(
+        command, "--cache-dir", cache_dir,
+        "Where compiled kernels are kept, up to 256 MiB (default coalprof in XDG_CACHE_HOME or "
+        "~/.cache; none: nowhere)",
+        "FOLDER");
     limits.add_to(command);
 }
 
@@ -193,9 +200,18 @@ KernelFile::KernelFile(const KernelOptions& options, std::string_view bytes, std
 const std::vector<PlacedLaunch>& KernelFile::host_launches() const {
     if (!launches_) {
         const bool is_compiled = !texts_.names.empty() && source_.pasted.text.empty();
-        launches_ = is_compiled ? host_launches_of(source_) : std::vector<PlacedLaunch>();
+        launches_ =
+            is_compiled ? host_launches_of(source_, texts_.files) : std::vector<PlacedLaunch>();
     }
     return *launches_;
+}
+
+bool KernelFile::includes(const std::string& file) const {
+    std::error_code error;  // then it is another file
+    return std::ranges::any_of(texts_.files, [&](const std::string& one) {
+        return std::filesystem::equivalent(one, file, error) &&
+               !std::filesystem::equivalent(one, options_.file, error);
+    });
 }
 
 Code KernelFile::code_of(const PtxModule& module, const PtxFunction& kernel) const {
@@ -233,8 +249,8 @@ std::string KernelFile::hint_for(const std::string& name) const {
         return "dimensions are one word: --grid 128x128 --block 32x8";
     if (std::ranges::find(size_units, name, &UnitStep::unit) != size_units.end())
         return fmt::format("a size is one word: 4{}", name);
-    if (std::filesystem::is_regular_file(name))
-        return fmt::format("one file at a time: coalprof kernel {}", shown(name));
+    if (std::filesystem::exists(name))
+        return fmt::format("a file's name has a dot or a slash: ./{}", shown(name));
     if (name.find('=') != name.npos)
         return fmt::format("each argument has its own option: --arg {}", printable(name));
     const std::vector<std::string> parts = list_items(name);

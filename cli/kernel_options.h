@@ -6,6 +6,8 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cli/limited_work.h"
@@ -19,12 +21,14 @@ namespace coalprof {
 
 struct KernelOptions {
     std::string file;
+    bool is_one_of_many = false;  // files
     std::vector<std::string> arguments;
     std::string shared = "0";
     std::vector<std::string> launches;  // "<<<4096, 256>>>"
     std::vector<std::string> nvcc_args;
     std::vector<std::string> includes;
     std::vector<std::string> defines;
+    std::string cache_dir;
     PastedCode code;  // in place of a file
     LimitOptions limits;
 
@@ -59,6 +63,9 @@ class KernelFile {
     // All that its host code makes, read when they are first asked for.
     const std::vector<PlacedLaunch>& host_launches() const;
     bool is_of_clang() const { return texts_.is_of_clang; }
+    // True if the file is compiled as a part of this one.
+    bool includes(const std::string& file) const;
+    bool holds(std::string_view word) const { return source_.bytes.find(word) != word.npos; }
     const std::vector<std::string>& missing_headers() const { return texts_.missing_headers; }
 
  private:
@@ -78,8 +85,12 @@ class KernelFile {
 // The same file for several machines: those of one compute capability share what is compiled.
 class KernelFiles {
  public:
-    KernelFiles(const KernelOptions& options, std::string_view bytes)
-        : options_(options), bytes_(bytes) {}
+    // Reads the file. Throws UsageError, Stopped.
+    explicit KernelFiles(KernelOptions options)
+        : options_(std::move(options)), bytes_(options_.read_bytes()) {}
+    KernelFiles(const KernelFiles&) = delete;
+    KernelFiles& operator=(const KernelFiles&) = delete;
+    const KernelOptions& options() const { return options_; }  // `file`: "code" of --code
     const KernelFile& of(const Machine& machine);
     // The block as it was given, or the only one that the kernel was compiled for. Throws
     // UsageError where grid or block is not given: all that the kernel's launch lacks, with a
@@ -88,8 +99,8 @@ class KernelFiles {
                                 const std::string& grid, const std::string& block);
 
  private:
-    const KernelOptions& options_;
-    std::string_view bytes_;
+    KernelOptions options_;
+    std::string bytes_;
     std::map<std::uint32_t, KernelFile> files_;  // by compute capability
 };
 

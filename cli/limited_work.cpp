@@ -23,20 +23,6 @@ std::string text_of(const WorkState& state) {
                : fmt::format(" with {} of {} {}", state.done, state.all, printable(state.what));
 }
 
-Error out_of_time(const WorkLimits& limits, const WorkState& state, ExitCode code) {
-    std::string sentence =
-        fmt::format("there is no answer after {}{}", rounded_time(limits.seconds), text_of(state));
-    double needed = 10 * limits.seconds;
-    if (state.done != 0 && state.all > state.done) {
-        needed = state.seconds * static_cast<double>(state.all) / static_cast<double>(state.done);
-        sentence += fmt::format("; all of them take about {}", rounded_time(needed));
-        needed = 2 * (limits.seconds + needed);
-    }
-    return Error(fmt::format("{}. --time-limit {:.0f} allows {}, 0 any time", sentence,
-                             std::ceil(needed), rounded_time(needed)),
-                 code);
-}
-
 Error out_of_memory(const WorkLimits& limits, ExitCode code) {
     return Error(fmt::format("there is no answer within {} of memory. --memory-limit {}MiB allows "
                              "more, 0 as much as there is",
@@ -75,13 +61,27 @@ std::string progress_of_work(double seconds) {
                : progress_text(state.done, state.all, state.seconds, printable(state.what));
 }
 
+std::string text_of(const LimitReached& reached, double limit_seconds) {
+    const WorkState& state = reached.state;
+    std::string sentence =
+        fmt::format("there is no answer after {}{}", rounded_time(limit_seconds), text_of(state));
+    double needed = 10 * limit_seconds;
+    if (state.done != 0 && state.all > state.done) {
+        needed = state.seconds * static_cast<double>(state.all) / static_cast<double>(state.done);
+        sentence += fmt::format("; all of them take about {}", rounded_time(needed));
+        needed = 2 * (limit_seconds + needed);
+    }
+    return fmt::format("{}. --time-limit {:.0f} allows {}, 0 any time", sentence, std::ceil(needed),
+                       rounded_time(needed));
+}
+
 void do_within(const WorkLimits& limits, const std::function<void(LimitsHeld&)>& work) {
     LimitsHeld held(limits);
     const auto code = [&] { return held.has_answered() ? ExitCode::partial : ExitCode::usage; };
     try {
         work(held);
     } catch (const LimitReached& reached) {
-        throw out_of_time(limits, reached.state, code());
+        throw Error(text_of(reached, limits.seconds), code());
     } catch (const std::bad_alloc&) {
         if (limits.bytes == 0) throw;
         throw out_of_memory(limits, code());

@@ -23,6 +23,9 @@ struct LimitOptions {
 // The status line of the work that counts itself (CountedWork), for StatusLine.
 std::string progress_of_work(double seconds);
 
+// The sentence where the limit of time is reached.
+std::string text_of(const LimitReached& reached, double limit_seconds);
+
 // Does `work` within the limits. Throws Error where one is reached: what was done, how long the
 // whole takes, and the option that allows more.
 void do_within(const WorkLimits& limits, const std::function<void(LimitsHeld&)>& work);

@@ -7,12 +7,16 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <filesystem>
 #include <future>
 #include <new>
+#include <optional>
+#include <sstream>
 #include <system_error>
 
 #include "cli/child_program.h"
+#include "cli/compile_cache.h"
 #include "cli/host_code.h"
 #include "cli/print.h"
 #include "core/program/statement.h"
@@ -54,6 +58,7 @@ constexpr const char* headers_of_cpp =
 
 constexpr std::size_t most_ptx_bytes = std::size_t{1} << 29;
 constexpr std::size_t most_message_bytes = 1 << 20;
+constexpr std::string_view folder_mark = "/@coalprof@";  // in what is kept
 constexpr int most_rounds = 100;  // of compiling, each with less of the host's part
 
 // The first of them that can be executed.
@@ -128,7 +133,13 @@ std::vector<std::string> dependencies(std::string_view rule) {
             i += is_escape;
         }
     }
+    if (files.back().empty()) files.pop_back();
     return files;
+}
+
+std::string first_error_in(const std::string& messages) {
+    const std::size_t begin = messages.rfind('\n', messages.find("error")) + 1;
+    return messages.substr(begin, messages.find('\n', begin) - begin);
 }
 
 bool took_all_memory() {
@@ -139,13 +150,54 @@ bool took_all_memory() {
            static_cast<rlim_t>(usage.ru_maxrss) * 1024 > limit.rlim_cur / 2;
 }
 
+// Launches as lines: the place, the kernel, then numbers, "-" where there is none.
+std::string lines_of(const std::vector<PlacedLaunch>& launches) {
+    std::string text;
+    for (const auto& [launch, place] : launches) {
+        std::vector<HostNumber> numbers(launch.grid.begin(), launch.grid.end());
+        numbers.insert(numbers.end(), launch.block.begin(), launch.block.end());
+        numbers.push_back(launch.shared_bytes);
+        numbers.insert(numbers.end(), launch.arguments.begin(), launch.arguments.end());
+        text += fmt::format("{}\t{}\t", place, launch.kernel);
+        for (const HostNumber& one : numbers) text += one ? fmt::format("{} ", *one) : "- ";
+        text += '\n';
+    }
+    return text;
+}
+std::vector<PlacedLaunch> launches_from(const std::string& text) {
+    std::vector<PlacedLaunch> launches;
+    std::istringstream lines(text);
+    for (std::string place, kernel, words; std::getline(lines, place, '\t') &&
+                                           std::getline(lines, kernel, '\t') &&
+                                           std::getline(lines, words);) {
+        std::vector<HostNumber> numbers;
+        for (const std::string_view word : words_of(words)) {
+            double number = 0;
+            const auto read = std::from_chars(word.data(), word.data() + word.size(), number);
+            numbers.push_back(read.ec == std::errc() ? HostNumber(number) : HostNumber());
+        }
+        if (numbers.size() < 7) return {};
+        HostLaunch launch;
+        launch.kernel = kernel;
+        launch.shared_bytes = numbers[6];
+        std::copy_n(numbers.begin(), 3, launch.grid.begin());
+        std::copy_n(numbers.begin() + 3, 3, launch.block.begin());
+        launch.arguments.assign(numbers.begin() + 7, numbers.end());
+        launches.push_back({std::move(launch), place});
+    }
+    return launches;
+}
+
 class Compilation {
  public:
     explicit Compilation(const CudaSource& source) : source_(source), pasted_(source.pasted) {}
 
     // Errors of host code cost the statements that have them.
-    std::vector<PlacedLaunch> launches(const std::string& clang) {
+    std::vector<PlacedLaunch> launches(const std::string& clang,
+                                       const std::vector<std::string>& files) {
         const std::vector<std::string> words = words_for_clang(clang, host_options);
+        const CompileCache cache(source_.cache_dir, key_of(words));
+        if (const auto known = known_files(cache, 1)) return launches_from(known->values.front());
         std::error_code ignored;  // the files say where the folder could not be made
         fs::create_directories(path("host"), ignored);
         for (const std::string_view name : words_of(headers_of_cpp))
@@ -166,6 +218,9 @@ class Compilation {
             if (is_own) place += fmt::format(":{}", line);
             all.push_back({std::move(one), std::move(place)});
         }
+        CompileCache::Entry made{.files = files, .values = {lines_of(all)}};
+        std::ranges::copy(missing_headers_, std::back_inserter(made.values));
+        keep(cache, std::move(made));
         return all;
     }
 
@@ -176,6 +231,8 @@ class Compilation {
         const std::vector<std::string> words = compiler.is_clang
                                                    ? words_for_clang(compiler.path, device_options)
                                                    : words_for(compiler.path);
+        const CompileCache cache(source_.cache_dir, key_of(words));
+        if (auto known = known_files(cache, 2)) return compiled_of(*known, compiler);
         std::string cuda(source_.bytes);
         for (int round = 0;; ++round) {
             if (is_pasted()) cuda = source_of(pasted_, source_.file);
@@ -186,15 +243,17 @@ class Compilation {
             }
             const std::string messages = text_of("messages", most_message_bytes);
             if (round == most_rounds || !may_compile_now(messages, cuda)) {
-                print_err(names_.in_text(messages));
                 refuse(messages);
             }
         }
-        for (const std::string& header : dependencies(text_of("kernels.d", most_ptx_bytes)))
-            note_input(identity_of(header), names_.original(header));
-        return {text_of("kernels.ptx", most_ptx_bytes), names_,
-                text_of("names.ptx", most_ptx_bytes), std::move(missing_headers_),
-                compiler.is_clang};
+        CompileCache::Entry made{.files = {},
+                                 .values = {text_of("kernels.ptx", most_ptx_bytes),
+                                            text_of("names.ptx", most_ptx_bytes)}};
+        for (const std::string& one : dependencies(text_of("kernels.d", most_ptx_bytes)))
+            if (!is_own(one)) made.files.push_back(names_.original(one));
+        std::ranges::copy(missing_headers_, std::back_inserter(made.values));
+        keep(cache, made);
+        return compiled_of(made, compiler);
     }
 
  private:
@@ -231,6 +290,65 @@ class Compilation {
         save(fs::relative(whole, folder_.path(), ignored).string(), {});
         missing_headers_.push_back(name);
         return true;
+    }
+    // Files of ours are removed, and others may be written in their places on the disk.
+    bool is_own(const std::string& file) const {
+        std::error_code error;
+        return fs::canonical(file, error)
+            .string()
+            .starts_with(fs::canonical(folder_.path(), error).string() + '/');
+    }
+
+    // All that goes in, but for files that the compiler finds.
+    std::string key_of(const std::vector<std::string>& words) const {
+        std::string key = source_.file + '\n' + fs::absolute(source_.file).string();
+        for (const std::string& one : source_.includes) key += '\n' + fs::absolute(one).string();
+        for (const std::string& one : words) key += '\n' + with(one, folder_.path(), folder_mark);
+        // A compiler of another version is another file.
+        for (const std::string& one : {words.front(), path_of_program("g++")}) {
+            std::error_code error;
+            const fs::path file = fs::canonical(one, error);
+            key += fmt::format("\n{} {} {}", file.string(), fs::file_size(file, error),
+                               fs::last_write_time(file, error).time_since_epoch().count());
+        }
+        for (const char* name : {"CPATH", "CPLUS_INCLUDE_PATH", "NVCC_PREPEND_FLAGS",
+                                 "NVCC_APPEND_FLAGS", "NVCC_CCBIN"})
+            if (const char* value = ::getenv(name)) key += fmt::format("\n{}={}", name, value);
+        for (const std::string& one : source_.defines) key += '\n' + macro_line(one);
+        for (const std::string& one : pasted_.arguments) key += '\n' + one;
+        return fmt::format("{}\n{}\n{}\n{}\n{}", key, pasted_.type, pasted_.text, stand_in,
+                           source_.bytes);
+    }
+    static std::string with(std::string text, std::string_view old, std::string_view replacement) {
+        for (std::size_t at = 0; (at = text.find(old, at)) != text.npos; at += replacement.size())
+            text.replace(at, old.size(), replacement);
+        return text;
+    }
+    // Values from `headers` on are names of headers that were found nowhere: one may be there now.
+    std::optional<CompileCache::Entry> known_files(const CompileCache& cache,
+                                                   std::size_t headers) const {
+        std::optional<CompileCache::Entry> known = cache.find();
+        if (!known || known->values.size() < headers) return std::nullopt;
+        std::vector<std::string> folders = source_.includes;
+        folders.insert(folders.end(), {fs::absolute(source_.file).parent_path().string(),
+                                       "/usr/include", "/usr/local/include"});
+        for (std::size_t i = headers; i < known->values.size(); ++i)
+            for (const std::string& folder : folders)
+                if (std::error_code error; fs::exists(fs::path(folder) / known->values[i], error))
+                    return std::nullopt;
+        for (std::string& one : known->values) one = with(one, folder_mark, folder_.path());
+        return known;
+    }
+    void keep(const CompileCache& cache, CompileCache::Entry made) const {
+        if (!missing_headers_.empty() && !source_.nvcc_args.empty()) return;  // more folders
+        for (std::string& one : made.values) one = with(one, folder_.path(), folder_mark);
+        cache.keep(made);
+    }
+    CompiledCuda compiled_of(CompileCache::Entry& made, const Compiler& compiler) const {
+        for (const std::string& one : made.files) note_input(identity_of(one), one);
+        return {std::move(made.values[0]), names_,
+                std::move(made.values[1]), {std::next(made.values.begin(), 2), made.values.end()},
+                std::move(made.files),     compiler.is_clang};
     }
     bool is_pasted() const { return !pasted_.text.empty(); }
     std::string path(std::string_view name) const {
@@ -329,8 +447,13 @@ class Compilation {
                                         shown(source_.file), text_of_errno(error), folder_.path()),
                             ExitCode::output);
         if (took_all_memory()) throw std::bad_alloc();
-        throw UsageError(fmt::format("{} does not compile; what the compiler says is above",
-                                     shown(source_.file)),
+        const std::string text = names_.in_text(messages);
+        std::string reason = "; what the compiler says is above";
+        if (source_.is_one_of_many)
+            reason = ": " + first_error_in(text);
+        else
+            print_err(text);
+        throw UsageError(fmt::format("{} does not compile{}", shown(source_.file), reason),
                          hint_for(messages));
     }
 
@@ -402,11 +525,12 @@ std::string hint_for_headers(const std::vector<std::string>& missing) {
     return fmt::format("-I FOLDER names the folder that has {}", printable(joined(missing)));
 }
 
-std::vector<PlacedLaunch> host_launches_of(const CudaSource& source) {
+std::vector<PlacedLaunch> host_launches_of(const CudaSource& source,
+                                           const std::vector<std::string>& files) {
     const std::string clang = find_clang();
     if (clang.empty()) return {};
     const CountedWork reading("reading launches of " + source.file);
-    return Compilation(source).launches(clang);
+    return Compilation(source).launches(clang, files);
 }
 
 CompiledCuda compile_cuda(const CudaSource& source) {

@@ -24,6 +24,8 @@ struct CudaSource {
     std::vector<std::string> nvcc_args;
     std::uint32_t architecture = 90;  // 90 is compute capability 9.0
     PastedCode pasted = {};           // in place of the bytes, where it has a text
+    std::string cache_dir = {};       // of what was compiled
+    bool is_one_of_many = false;      // files: of errors the first is enough
 };
 
 // Names that a compiler gets in place of the user's.
@@ -45,6 +47,7 @@ struct CompiledCuda {
     StandIns names;     // in its .file directives
     std::string debug;  // PTX with the names of parameters; empty: `ptx` has them
     std::vector<std::string> missing_headers;  // empty files stood for them
+    std::vector<std::string> files;            // that were read
     bool is_of_clang = false;
 };
 
@@ -55,8 +58,9 @@ struct PlacedLaunch {
     std::string place;  // "main.cu:81"
 };
 // The launches that clang's tree of the source has; none where there is no clang. Throws Error for
-// no place for its files, Stopped, LimitReached.
-std::vector<PlacedLaunch> host_launches_of(const CudaSource& source);
+// no place for its files, Stopped, LimitReached. `files`: that were read to compile it.
+std::vector<PlacedLaunch> host_launches_of(const CudaSource& source,
+                                           const std::vector<std::string>& files);
 
 // The headers that are read become inputs (core/text/files_in_use.h). Prints what nvcc says. Throws
 // UsageError where it does not compile, Error where there is no compiler or no place for its files,

@@ -392,7 +392,7 @@ Viewed::Viewed(ResultSink& next, const ViewOptions& options) : sink_(&next) {
     }
     if (!options.best.empty()) {
         best_ = std::make_unique<BestSink>(*sink_, counter_of("--best", options.best),
-                                           options.costliest);
+                                           options.costliest, options.compares_same_work_alone);
         sink_ = best_.get();
     }
 }

@@ -35,6 +35,7 @@ struct ViewOptions {
     bool all_rows = false;
     bool is_offered = false;  // by the command
     const BestSink::Lines* costliest = nullptr;
+    bool compares_same_work_alone = false;
 
     void add_to(CLI::App& command);
     // The counters of --columns; none: all. Throws UsageError.

@@ -18,14 +18,14 @@ bool is_letter(std::string_view text) {
            (std::isalnum(static_cast<unsigned char>(text[0])) != 0 || text[0] == '_');
 }
 
-using Words = std::initializer_list<std::string_view>;
-bool is_one_of(std::string_view word, Words words) {
+using WordList = std::initializer_list<std::string_view>;
+bool is_one_of(std::string_view word, WordList words) {
     return std::ranges::find(words, word) != words.end();
 }
 
 // Signs of several characters that matter here. ">>" counts as two, since it may end two templates.
 std::size_t length_of_sign(std::string_view text) {
-    for (const std::string_view sign : Words{"<<=", ">>=", "->", "++", "--", "::", "&&", "||"})
+    for (const std::string_view sign : WordList{"<<=", ">>=", "->", "++", "--", "::", "&&", "||"})
         if (text.starts_with(sign)) return sign.size();
     const bool has_equals = text.substr(1, 1) == "=";
     return has_equals && std::string_view("=!<>+-*/%&|^").find(text[0]) != text.npos ? 2 : 1;
@@ -78,7 +78,7 @@ struct Token {
     bool is_word() const { return is_letter(text.substr(0, 1)) && !is_number(); }
     bool is_number() const { return !text.empty() && text[0] >= '0' && text[0] <= '9'; }
 };
-using Index = std::size_t;  // of a token
+using TokenIndex = std::size_t;  // of a token
 
 // Comments and blanks are no tokens. A directive is one.
 std::vector<Token> tokens_of(std::string_view text) {
@@ -122,12 +122,12 @@ class Wrapping {
     explicit Wrapping(const PastedCode& code) : code_(code), tokens_(tokens_of(code.text)) {
         end_.at = code.text.size();
         if (is_whole()) {
-            for (Index at = 0; at < tokens_.size(); ++at) read_template(at);
+            for (TokenIndex at = 0; at < tokens_.size(); ++at) read_template(at);
             return;
         }
         read_statements();
         // Macros use names too.
-        for (Index at = 0, end = tokens_.size(); at < end; ++at)
+        for (TokenIndex at = 0, end = tokens_.size(); at < end; ++at)
             if (token(at).text.starts_with('#'))
                 for (const Token& one : tokens_of(token(at).text.substr(1))) tokens_.push_back(one);
         for (const std::string& name : code.undeclared) declare(name);
@@ -141,7 +141,8 @@ class Wrapping {
     }
     // True if the first template has a parameter of this name.
     bool is_template_value(std::string_view name) const {
-        const Index first = place_of("template"), end = end_of_template(first), at = place_of(name);
+        const TokenIndex first = place_of("template"), end = end_of_template(first),
+                         at = place_of(name);
         return first < at && at < end && is_one_of(token(at + 1).text, {",", ">"});
     }
 
@@ -170,21 +171,24 @@ class Wrapping {
         std::size_t begin = 0;
         std::size_t end = 0;
     };
-    const Token& token(Index at) const { return at < tokens_.size() ? tokens_[at] : end_; }
-    Index place_of(std::string_view word) const {
-        return static_cast<Index>(std::ranges::find(tokens_, word, &Token::text) - tokens_.begin());
+    const Token& token(TokenIndex at) const { return at < tokens_.size() ? tokens_[at] : end_; }
+    TokenIndex place_of(std::string_view word) const {
+        return static_cast<TokenIndex>(std::ranges::find(tokens_, word, &Token::text) -
+                                       tokens_.begin());
     }
-    Range range_of(Index first, Index end) const { return {token(first).at, token(end - 1).end()}; }
-    std::string text_of(Index first, Index end) const {
+    Range range_of(TokenIndex first, TokenIndex end) const {
+        return {token(first).at, token(end - 1).end()};
+    }
+    std::string text_of(TokenIndex first, TokenIndex end) const {
         return code_.text.substr(token(first).at, token(end - 1).end() - token(first).at);
     }
 
     // ---- groups and types ----
 
     // The token after the closing sign.
-    Index end_of_group(Index open) const {
+    TokenIndex end_of_group(TokenIndex open) const {
         int depth = 0;
-        for (Index at = open; at < tokens_.size(); ++at) {
+        for (TokenIndex at = open; at < tokens_.size(); ++at) {
             if (is_one_of(token(at).text, {"(", "[", "{"})) ++depth;
             if (is_one_of(token(at).text, {")", "]", "}"}) && --depth == 0) return at + 1;
         }
@@ -192,8 +196,8 @@ class Wrapping {
     }
 
     // The ';' at its end, or the end of the block around it.
-    Index end_of_simple(Index first) const {
-        for (Index at = first; at < tokens_.size();) {
+    TokenIndex end_of_simple(TokenIndex first) const {
+        for (TokenIndex at = first; at < tokens_.size();) {
             if (is_one_of(token(at).text, {";", "}"})) return at;
             at = is_one_of(token(at).text, {"(", "[", "{"}) ? end_of_group(at) : at + 1;
         }
@@ -201,9 +205,9 @@ class Wrapping {
     }
 
     // The token after template <...>; `first` where there is none.
-    Index end_of_template(Index first) const {
+    TokenIndex end_of_template(TokenIndex first) const {
         int depth = 0;
-        for (Index at = first + 1; token(first).is("template") && at < tokens_.size(); ++at) {
+        for (TokenIndex at = first + 1; token(first).is("template") && at < tokens_.size(); ++at) {
             if (token(at).is("<")) ++depth;
             if (token(at).is(">") && --depth == 0) return at + 1;
         }
@@ -211,14 +215,14 @@ class Wrapping {
     }
 
     // T f(...) {
-    bool is_function(Index first) const {
-        Index at = first;
+    bool is_function(TokenIndex first) const {
+        TokenIndex at = first;
         while (token(at).is_word() || is_one_of(token(at).text, {"*", "&"})) ++at;
         return at >= first + 2 && !is_one_of(token(first).text, {"else", "do"}) &&
                token(at).is("(") && token(end_of_group(at)).is("{");
     }
 
-    bool is_in_brackets(Index at) const {
+    bool is_in_brackets(TokenIndex at) const {
         int depth = 0;
         while (at-- > 0 && !is_one_of(token(at).text, {";", "{", "}"})) {
             if (token(at).is("]")) ++depth;
@@ -228,7 +232,7 @@ class Wrapping {
     }
 
     // "unsigned char " of const unsigned char c
-    std::string type_before(Index name) const {
+    std::string type_before(TokenIndex name) const {
         std::string type;
         while (name-- > 0 && token(name).is_word())
             if (!token(name).is("const")) type = fmt::format("{} {}", token(name).text, type);
@@ -246,7 +250,7 @@ class Wrapping {
 
     void read_statements() {
         int depth = 0;
-        for (Index at = 0; at < tokens_.size();) {
+        for (TokenIndex at = 0; at < tokens_.size();) {
             const std::string_view first = token(at).text;
             if (depth == 0 && is_outside(at)) {
                 at = read_outside(at);
@@ -259,14 +263,14 @@ class Wrapping {
                 depth += first == "{" ? 1 : first == "}" ? -1 : 0;
                 ++at;
             } else {
-                const Index end = end_of_simple(at);
+                const TokenIndex end = end_of_simple(at);
                 read_simple(at, end, depth == 0);
                 at = end;
             }
         }
     }
 
-    bool is_outside(Index first) const {
+    bool is_outside(TokenIndex first) const {
         const Token& one = token(first);
         if (one.text.starts_with('#')) return !one.text.starts_with("#pragma");
         return is_one_of(one.text, {"typedef", "using", "namespace", "template", "__device__",
@@ -277,8 +281,8 @@ class Wrapping {
     }
 
     // A function and a namespace end with their block, anything else with ';'.
-    Index read_outside(Index first) {
-        Index end = first;
+    TokenIndex read_outside(TokenIndex first) {
+        TokenIndex end = first;
         while (end < tokens_.size() && !token(first).text.starts_with('#') && !token(end).is(";")) {
             const bool is_body =
                 token(end).is("{") && (token(end - 1).is(")") || token(first).is("namespace"));
@@ -287,24 +291,24 @@ class Wrapping {
         }
         if (token(first).text.starts_with('#') || token(end).is(";")) ++end;
         std::string item = text_of(first, end);
-        const Index begin = end_of_template(first);
+        const TokenIndex begin = end_of_template(first);
         if (is_function(begin) && item.find("__device__") == item.npos)
             item.insert(token(begin).at - token(first).at, "__device__ ");
         put_outside(first, item);
         hidden_.push_back(range_of(first, end));
         return end;
     }
-    void put_outside(Index first, std::string item) {
+    void put_outside(TokenIndex first, std::string item) {
         const auto begin = code_.text.begin();
         const auto here = begin + static_cast<std::ptrdiff_t>(token(first).at);
         outside_.emplace_back(1 + std::count(begin, here, '\n'), std::move(item));
     }
 
     // Types of a kernel's template are --type, its numbers are given.
-    void read_template(Index first) {
-        const Index end = end_of_template(first);
+    void read_template(TokenIndex first) {
+        const TokenIndex end = end_of_template(first);
         if (end == first || !token(end).is("__global__")) return;
-        for (Index at = first + 2; at < end; ++at) {
+        for (TokenIndex at = first + 2; at < end; ++at) {
             const std::string value = value_of(token(at).text);
             if (is_one_of(token(at - 1).text, {"typename", "class"}))
                 put_outside(at, fmt::format("typedef {} {};", code_.type, token(at).text));
@@ -314,9 +318,9 @@ class Wrapping {
         hidden_.push_back(range_of(first, end));
     }
 
-    void read_simple(Index first, Index end, bool is_top) {
+    void read_simple(TokenIndex first, TokenIndex end, bool is_top) {
         if (is_one_of(token(first).text, {"return", "break", "continue", "goto", "asm"})) return;
-        Index at = first;
+        TokenIndex at = first;
         while (token(at).is_word() || token(at).is("::")) ++at;
         const bool has_two_words =
             at >= first + 2 && token(at - 1).is_word() && token(at - 2).is_word();
@@ -339,9 +343,9 @@ class Wrapping {
     }
 
     // A pointer without a value, or an array that is too large for registers: of 1,000 and more.
-    bool is_parameter(Index first, Index end) const {
+    bool is_parameter(TokenIndex first, TokenIndex end) const {
         bool is_pointer = false, is_array = false, is_large = false;
-        for (Index at = first; at < end; ++at) {
+        for (TokenIndex at = first; at < end; ++at) {
             if (is_one_of(token(at).text, {"=", "(", "__shared__", ","})) return false;
             is_pointer = is_pointer || token(at).is("*");
             is_array = is_array || token(at).is("[");
@@ -350,14 +354,14 @@ class Wrapping {
         return is_array ? is_large : is_pointer;
     }
 
-    void read_declaration(Index first, Index end) {
+    void read_declaration(TokenIndex first, TokenIndex end) {
         if (is_parameter(first, end)) {
             parameters_.push_back(text_of(first, end));
             hidden_.push_back(range_of(first, end));
             return;
         }
         bool is_shared = false;
-        for (Index at = first; at < end; ++at) {
+        for (TokenIndex at = first; at < end; ++at) {
             const std::string_view name = token(at).text, after = token(at + 1).text;
             is_shared = is_shared || name == "__shared__";
             if (is_shared && token(at).is_word() && after == "[")
@@ -380,7 +384,7 @@ class Wrapping {
     void declare(const std::string& name) {
         bool is_array = false, is_index = false, is_assigned = false;
         std::string type = "int";
-        for (Index at = 0; at < tokens_.size(); ++at) {
+        for (TokenIndex at = 0; at < tokens_.size(); ++at) {
             if (!token(at).is(name) || (at > 0 && is_one_of(token(at - 1).text, {".", "->"})))
                 continue;
             const std::string_view before = at > 0 ? token(at - 1).text : "";
@@ -389,7 +393,7 @@ class Wrapping {
                        (before == "(" && at > 1 && token(at - 2).is("for"));
             is_assigned =
                 is_assigned || is_assignment(token(at + 1).text) || is_one_of(before, {"++", "--"});
-            for (Index sign = at; before == "=" && sign-- > 1 && !token(sign).is(";");)
+            for (TokenIndex sign = at; before == "=" && sign-- > 1 && !token(sign).is(";");)
                 if (token(sign).is("*") && is_one_of(token(sign + 1).text, {">", ")"}))
                     type = token(sign - 1).text;  // *(T*)p = name
         }
@@ -407,7 +411,7 @@ class Wrapping {
     }
 
     // Signs before a name that is a pointer: a cast, *p, *(p + i), f(p, ...) of memory, T* q = p.
-    bool is_pointer(Index at) const {
+    bool is_pointer(TokenIndex at) const {
         const auto before = [&](std::size_t count) {
             return count <= at ? token(at - count) : Token{};
         };
@@ -431,11 +435,11 @@ class Wrapping {
         const std::string value = value_of(name);
         if (const std::size_t end = value.find('['); end != value.npos && end > 0)
             return value.substr(0, end);
-        for (Index at = 0; at < tokens_.size(); ++at) {
+        for (TokenIndex at = 0; at < tokens_.size(); ++at) {
             if (!token(at).is(name) || !token(at + 1).is("[")) continue;
             if (is_in_brackets(at)) return "int";
             if (token(end_of_group(at + 1)).is("."))  // of the text's last structure
-                for (Index word = tokens_.size(); word-- > 0;)
+                for (TokenIndex word = tokens_.size(); word-- > 0;)
                     if (token(word).is("struct") && token(word + 2).is("{"))
                         return std::string(token(word + 1).text);
             if (at > 1 && token(at - 1).is("=") && token(at - 2).is_word())

@@ -124,6 +124,7 @@ PtxTexts ptx_texts_of(const CudaSource& source) {
     all.texts.emplace_back(all.made.front());
     all.debug = std::move(compiled.debug);
     all.missing_headers = std::move(compiled.missing_headers);
+    all.files = std::move(compiled.files);
     all.is_of_clang = compiled.is_of_clang;
     return all;
 }

@@ -17,6 +17,7 @@ struct PtxTexts {
     std::string debug;                    // PTX of the same source, with debug information
     StandIns names;                       // of files in the texts
     std::vector<std::string> missing_headers;  // empty files stood for them
+    std::vector<std::string> files = {};       // that were compiled: the source and its headers
     bool is_of_clang = false;                  // with headers that stand in for CUDA's
 };
 

@@ -74,7 +74,9 @@ SourceLaunch launch_of_host(const Code& code, const PlacedLaunch& placed,
         text = fmt::format(", {} bytes shared", choice.shared_bytes) + text;
     text = fmt::format("launch of {}: {} blocks of {}{}", placed.place, text_of(choice.grid),
                        text_of(choice.block), text);
-    return {std::move(choice), {"W-SOURCE", short_kernel_name(code.kernel), printable(text)}};
+    return {std::move(choice),
+            {"W-SOURCE", short_kernel_name(code.kernel), printable(text)},
+            placed.place};
 }
 
 // 2^20 threads in as many dimensions as the kernel reads.
@@ -95,26 +97,30 @@ SourceLaunch assumed_launch(const Code& code, const std::vector<std::string>& ty
             {"W-ASSUMED", short_kernel_name(code.kernel),
              fmt::format("no launch of it was found: {} blocks of {} are assumed, and arrays as "
                          "large as what they touch. --launch '<<<G, B>>>' says more",
-                         text_of(choice.grid), text_of(choice.block))}};
+                         text_of(choice.grid), text_of(choice.block))},
+            {}};
 }
 
 }  // namespace
 
-std::vector<SourceLaunch> launches_of_kernel(const Code& code,
-                                             const std::vector<PlacedLaunch>& found,
-                                             const std::vector<std::string>& all_typed) {
+std::vector<SourceLaunch> launches_of_kernel(
+    const Code& code, const std::vector<const std::vector<PlacedLaunch>*>& places,
+    const std::vector<std::string>& all_typed) {
     std::vector<std::string> typed = all_typed;
     std::erase_if(typed, [&](const std::string& one) { return !takes(code, one); });
     std::vector<SourceLaunch> launches;
     std::optional<UsageError> problem;
-    for (const PlacedLaunch& one : found) {
-        if (!is_same_kernel(one.launch.kernel, code.kernel)) continue;
-        try {
-            launches.push_back(launch_of_host(code, one, typed));
-            launches.back().choice.swept = {{"launch", one.place}};
-        } catch (const UsageError& error) {
-            if (!problem) problem = error;
+    for (const std::vector<PlacedLaunch>* place : places) {
+        for (const PlacedLaunch& one : *place) {
+            if (!is_same_kernel(one.launch.kernel, code.kernel)) continue;
+            try {
+                launches.push_back(launch_of_host(code, one, typed));
+                launches.back().choice.swept = {{"launch", one.place}};
+            } catch (const UsageError& error) {
+                if (!problem) problem = error;
+            }
         }
+        if (!launches.empty() || problem) break;
     }
     if (launches.empty() && problem) throw UsageError(*problem);
     if (launches.empty()) launches.push_back(assumed_launch(code, typed));

@@ -12,16 +12,18 @@ namespace coalprof {
 
 struct SourceLaunch {
     KernelChoice choice;
-    Warning note;  // what was worked out, or assumed
+    Warning note;       // what was worked out, or assumed
+    std::string place;  // "main.cu:81"; empty: it is assumed
 };
 
 // True if the kernel has a parameter that "NAME=VALUE" names.
 bool takes(const Code& code, const std::string& typed);
 
-// `found`: all of the file. `typed` arguments come before those of the host code. Throws UsageError
-// that names what cannot be worked out and decides addresses or branches.
-std::vector<SourceLaunch> launches_of_kernel(const Code& code,
-                                             const std::vector<PlacedLaunch>& found,
-                                             const std::vector<std::string>& typed);
+// `places`: where it may be launched; the first that does so counts. `typed` arguments come before
+// those of the host code. Throws UsageError that names what cannot be worked out and decides
+// addresses or branches.
+std::vector<SourceLaunch> launches_of_kernel(
+    const Code& code, const std::vector<const std::vector<PlacedLaunch>*>& places,
+    const std::vector<std::string>& typed);
 
 }  // namespace coalprof

@@ -84,6 +84,11 @@ double touched_bytes_of(const Point& point) {
     return touched;
 }
 
+// Kernels that leave out a border do nearly the same work.
+bool is_same_work(double least_bytes, double most_bytes, bool is_of_kernels) {
+    return most_bytes <= least_bytes * (is_of_kernels ? 1.05 : 1.001);
+}
+
 // Contenders from the best to the worst, and the sentence about them.
 class BestRanking {
  public:
@@ -110,11 +115,11 @@ class BestRanking {
     const std::vector<NamedValues>& best() const { return best_; }
     double gain() const { return ranked_.gain; }
 
-    // Empty where all do the same amount of work. Kernels that leave out a border do nearly so.
+    // Empty where all do the same amount of work.
     std::string text_of_work() const {
         const auto [least, most] = std::ranges::minmax(all_, {}, &Contender::work_bytes);
         if (counter_ == Counter::useful_bytes || !is_total(counter_) || least.work_bytes <= 0 ||
-            most.work_bytes <= least.work_bytes * (is_of_kernels() ? 1.05 : 1.001))
+            is_same_work(least.work_bytes, most.work_bytes, is_of_kernels()))
             return {};
         std::vector<Amount> by_byte;
         for (const Contender& one : all_) by_byte.push_back(one.mean / one.work_bytes);
@@ -292,8 +297,8 @@ std::string counters_of(const Point& point) {
 
 }  // namespace
 
-BestSink::BestSink(ResultSink& next, Counter counter, const Lines* costliest)
-    : next_(next), counter_(counter), costliest_(costliest) {}
+BestSink::BestSink(ResultSink& next, Counter counter, const Lines* costliest, bool same_work_alone)
+    : next_(next), counter_(counter), costliest_(costliest), same_work_alone_(same_work_alone) {}
 
 void BestSink::begin(const ResultHead& head) {
     // Each launch of a kernel is a separate candidate.
@@ -438,6 +443,8 @@ BestAtSize BestSink::judged(std::vector<Candidate> all, Sum Candidate::*sum) con
 std::vector<Verdict> BestSink::verdicts() const {
     const std::vector<Candidate>& all =
         combinations_.all.size() > 1 ? combinations_.all : values_.all;
+    const auto [least, most] = std::ranges::minmax(all, {}, &Candidate::work_bytes);
+    if (same_work_alone_ && !is_same_work(least.work_bytes, most.work_bytes, true)) return {};
     const bool is_measured = std::ranges::all_of(
         all, [](const Candidate& one) { return has_all(one, &Candidate::measured); });
     const auto sum = is_measured ? &Candidate::measured : &Candidate::predicted;

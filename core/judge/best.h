@@ -44,7 +44,9 @@ class BestSink : public ResultSink {
     // `costliest`: by the name of a point, the line of its kernel that costs most; it may be filled
     // until the point comes. Null: not known.
     using Lines = std::unordered_map<std::string, std::string>;
-    BestSink(ResultSink& next, Counter counter, const Lines* costliest = nullptr);
+    // `same_work_alone`: no verdict on points that store different amounts.
+    BestSink(ResultSink& next, Counter counter, const Lines* costliest = nullptr,
+             bool same_work_alone = false);
     void begin(const ResultHead& head) override;
     // Throws UsageError where the first point's instructions have no such counter at all.
     void point(const Point& point) override;
@@ -71,6 +73,7 @@ class BestSink : public ResultSink {
     ResultSink& next_;
     Counter counter_;
     const Lines* costliest_;
+    bool same_work_alone_;
     std::string parameter_;
     bool has_grid_ = false;  // of the whole sweep
     bool is_of_kernels_ = false;

@@ -204,12 +204,41 @@ KernelResult predict_choice(Code& code, const KernelChoice& choice, const Machin
     return result;
 }
 
+namespace {
+
+double cost_of(const Point& point) { return number_or(point.predicted[Counter::cost_share], 0); }
+
+double waste_of(const Point& point) {
+    double excess = 0;
+    for (const AccessKind kind : access_kinds)
+        excess += number_or(point.predicted[access_counter(kind, AccessField::excess_sectors)], 0);
+    return excess;
+}
+
+// None: all are 0. The first point is the whole kernel.
+const Point* line_with_most(const KernelResult& result, double (*amount)(const Point&)) {
+    const auto most =
+        std::max_element(std::next(result.points.begin()), result.points.end(),
+                         [&](const Point& a, const Point& b) { return amount(a) < amount(b); });
+    return most != result.points.end() && amount(*most) > 0 ? &*most : nullptr;
+}
+
+}  // namespace
+
 std::string costliest_line(const KernelResult& result) {
-    const auto cost = [](const Point& point) {
-        return number_or(point.predicted[Counter::cost_share], 0);
-    };
-    const auto costliest = std::ranges::max_element(result.points, {}, cost);
-    return cost(*costliest) > 0 ? costliest->name : std::string();
+    const Point* line = line_with_most(result, cost_of);
+    return line ? line->name : std::string();
+}
+
+std::string worst_line(const KernelResult& result) {
+    const Point* line = line_with_most(result, cost_of);
+    if (!line) line = line_with_most(result, waste_of);
+    std::string text;
+    for (const char* key : {"line", "op", "array"})
+        if (const Value* value = line ? find_value(line->parameters, key) : nullptr;
+            value && !text_of(*value).empty())
+            text += (text.empty() ? "" : " ") + text_of(*value);
+    return text;
 }
 
 KernelResult as_one_point(KernelResult result, const NamedValues& swept) {
@@ -223,7 +252,6 @@ KernelResult as_one_point(KernelResult result, const NamedValues& swept) {
         point.name += fmt::format(" {}={}", key, text_of(value));
         if (!find_value(point.parameters, key)) point.parameters.emplace_back(key, value);
     }
-    std::erase_if(result.findings, [](const LineFinding& one) { return one.cause != fault_cause; });
     for (LineFinding& one : result.findings)
         one.point =
             one.point == short_kernel ? point.name : fmt::format("{} of {}", one.point, point.name);

@@ -52,6 +52,9 @@ KernelResult predict_choice(Code& code, const KernelChoice& choice, const Machin
 
 // The name of the line that costs most of the launch's time. Empty: none has a cost.
 std::string costliest_line(const KernelResult& result);
+// "a.cu:6 load a": that line, or where none has a cost the one that moves most sectors too many.
+// Empty: none does.
+std::string worst_line(const KernelResult& result);
 
 // One point for several launches: the kernel's, named and distinguished by the values that vary.
 KernelResult as_one_point(KernelResult result, const NamedValues& swept);

@@ -91,6 +91,8 @@ struct ResultHead {
     SweepFacts sweep;
     bool compares_settings = false;       // points differ in settings of memory
     std::optional<std::uint64_t> points;  // number to come, where that is known
+    // Points come the slowest first: tables show as many as fit a screen. Not in files.
+    bool is_ranking = false;
     // The only counters to show; empty: all.
     std::vector<Counter> columns;
     // The counters that formats other than JSON show; empty: all. Not in files.

@@ -65,10 +65,11 @@ class LimitsHeld {
     // The user got an answer: the time for the next one begins.
     void answered();
     bool has_answered() const { return has_answered_; }
+    // For the next of several parts of the work.
+    void begin_time() const;
+    double seconds() const { return seconds_; }  // the limit of time
 
  private:
-    void begin_time() const;
-
     bool has_answered_ = false;
     double seconds_;
     std::uint64_t bytes_before_;  // 0: unchanged

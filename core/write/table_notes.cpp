@@ -132,6 +132,7 @@ std::vector<std::string> verdict_lines(const std::vector<Verdict>& verdicts) {
 
 void TableNotes::look_at(const ResultHead& head) {
     summary_.begin(head);
+    is_ranking_ = head.is_ranking;
     explains_all_ = style_.explains_all || !head.columns.empty();
     has_grid_ = head.sweep.grid_x.has_value();
     if (const std::string& evidence = head.machine.evidence;
@@ -277,7 +278,7 @@ std::string TableNotes::left_out_line() const {
 }
 
 // Notes about the table itself, a line each.
-std::vector<std::string> TableNotes::asides() const {
+std::vector<std::string> TableNotes::asides(const ResultTail& tail) const {
     std::vector<std::string> lines;
     if (has_agreement_)
         lines.push_back(std::string("=  prediction and measurement agree") +
@@ -294,37 +295,72 @@ std::vector<std::string> TableNotes::asides() const {
         lines.emplace_back(
             "L1 hit and L2 read sectors are fewer than load sectors: loads of a sector that is "
             "already on its way share one request.");
-    if (!left_out_.empty()) lines.push_back(left_out_line());
+    std::string more = left_out_of_ranking(tail);
+    if (more.empty() && !left_out_.empty())
+        more = left_out_line();
+    else if (!left_out_.empty())
+        more += fmt::format("; {} more counters: --json", left_out_.size());
+    if (!more.empty()) lines.push_back(std::move(more));
     if (!cross_axes_.empty() && style_.takes_columns)
         lines.push_back(
             fmt::format("With one counter the table is {}: --columns KEY.", cross_axes_));
     return lines;
 }
 
+std::size_t TableNotes::most_findings_shown() const {
+    return is_ranking_ && !style_.explains_all ? 1 : most_findings;
+}
+
+// "7 more rows, 9 more findings: -v"; empty: a ranking shows all.
+std::string TableNotes::left_out_of_ranking(const ResultTail& tail) const {
+    std::string text;
+    const std::size_t findings =
+        tail.findings.size() - std::min(tail.findings.size(), most_findings_shown());
+    for (const auto& [count, what] : {std::pair(rows_left_out_, "row"), {findings, "finding"}})
+        if (count > 0)
+            text += fmt::format("{}{} more {}{}", text.empty() ? "" : ", ", count, what,
+                                count == 1 ? "" : "s");
+    return text.empty() || !is_ranking_ ? std::string() : text + ": -v";
+}
+
+// Of kernels in their order one finding leaves room for them on a screen.
 std::vector<std::string> TableNotes::finding_lines(const ResultTail& tail) const {
     std::vector<std::string> lines;
-    for (std::size_t i = 0; i < std::min(tail.findings.size(), most_findings); ++i) {
+    const std::size_t most = most_findings_shown();
+    for (std::size_t i = 0; i < std::min(tail.findings.size(), most); ++i) {
         lines.push_back(
             cell_text(fmt::format("{}. {}", i + 1, finding_text(tail.findings[i], style_.ascii)),
                       whole_text, style_.ascii));
         if (const std::string command = finding_command(tail.findings[i]);
-            !command.empty() && !style_.is_quiet)
+            !command.empty() && !style_.is_quiet && most > 1)
             lines.push_back(cell_text(command, whole_text, style_.ascii));
     }
-    if (tail.findings.size() > most_findings)
-        lines.push_back(fmt::format("{} more findings: --json lists them",
-                                    tail.findings.size() - most_findings));
+    if (tail.findings.size() > most && !is_ranking_)
+        lines.push_back(
+            fmt::format("{} more findings: --json lists them", tail.findings.size() - most));
     return lines;
+}
+
+// Each point has its own, and the first says what they are about.
+bool TableNotes::is_like_another(const ResultTail& tail, const Warning& warning) const {
+    if (style_.explains_all || warning.point.empty()) return false;
+    if (!is_note(warning) && warning.code != "W-CONTENTS") return false;
+    return &*std::ranges::find(tail.warnings, warning.code, &Warning::code) != &warning;
 }
 
 std::vector<std::string> TableNotes::trouble(const ResultTail& tail) const {
     std::vector<std::string> lines;
-    if (failure_count_ > most_notes)
-        lines.push_back(fmt::format("{} more points failed", failure_count_ - most_notes));
     std::size_t warnings = 0;
-    for (const Warning& warning : tail.warnings)
-        if (!(style_.is_quiet && is_note(warning)) && ++warnings <= most_notes)
-            lines.push_back(cell_text(describe(warning), whole_text, style_.ascii));
+    for (const Warning& warning : tail.warnings) {
+        if (style_.is_quiet && is_note(warning)) continue;
+        if (is_like_another(tail, warning) || ++warnings > most_notes) continue;
+        const auto others = std::ranges::count_if(tail.warnings, [&](const Warning& other) {
+            return other.code == warning.code && is_like_another(tail, other);
+        });
+        std::string text = describe(warning);
+        if (others > 0) text += fmt::format("; {} more like it: -v", others);
+        lines.push_back(cell_text(text, whole_text, style_.ascii));
+    }
     if (warnings > most_notes)
         lines.push_back(fmt::format("{} more warnings", warnings - most_notes));
     if (tail.status == Status::interrupted)
@@ -343,7 +379,7 @@ std::vector<TableNote> TableNotes::notes(const ResultTail& tail) const {
     add(Rank::plain, finding_lines(tail));
     add(Rank::verdict, verdicts(tail));
     if (!style_.is_quiet) {
-        add(Rank::aside, asides());
+        add(Rank::aside, asides(tail));
         if (!evidence_.empty()) add(Rank::plain, {evidence_});
         if (has_wide_passes_)
             add(Rank::plain, {"Lanes of 8 or 16 bytes take 2 or 4 passes a request at best: only "

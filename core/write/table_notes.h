@@ -41,6 +41,8 @@ class TableNotes {
     // reasons, unless they were asked for by name. `explains_all`: also why a prediction is missing
     // beside a measurement.
     void look_at(const TableLayout& layout, const Point& point, bool explains_all);
+    // So many points of a ranking have no row.
+    void leave_out(std::size_t points) { rows_left_out_ = points; }
     // Sentences that belong above a table of these points; of all tables the first few.
     std::vector<std::string> failures_among(const std::vector<Point>& points);
     std::vector<TableNote> notes(const ResultTail& tail) const;
@@ -59,11 +61,16 @@ class TableNotes {
     std::vector<std::string> missing_lines() const;
     std::vector<std::string> verdicts(const ResultTail& tail) const;
     std::string left_out_line() const;
-    std::vector<std::string> asides() const;
+    std::size_t most_findings_shown() const;
+    std::string left_out_of_ranking(const ResultTail& tail) const;
+    std::vector<std::string> asides(const ResultTail& tail) const;
     std::vector<std::string> finding_lines(const ResultTail& tail) const;
+    bool is_like_another(const ResultTail& tail, const Warning& warning) const;
     std::vector<std::string> trouble(const ResultTail& tail) const;
 
     TableStyle style_;
+    bool is_ranking_ = false;
+    std::size_t rows_left_out_ = 0;
     std::vector<Missing> missing_;
     std::uint64_t failure_count_ = 0;
     std::vector<std::string> left_out_;

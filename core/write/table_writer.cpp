@@ -55,14 +55,25 @@ class TableWriter : public ResultSink {
         notes_.look_at(layout, page_.front(), true);
     }
 
+    // Of kernels in their order the slowest: with them the first finding fits a screen.
+    void leave_out_fast_ones() {
+        constexpr std::size_t most_rows = 5;
+        if (!head_.is_ranking || !style_.folds_rows || style_.explains_all ||
+            page_.size() <= most_rows)
+            return;
+        notes_.leave_out(page_.size() - most_rows);
+        page_.resize(most_rows);
+    }
+
     void put_page(bool is_only = false) {
+        put_failures();
+        leave_out_fast_ones();
         const TableLayout layout = layout_of(head_, page_, style_);
         const bool shows_one = head_.columns.size() == 1;
         Table table = table_of_page(layout, page_, is_only ? "all rows" : "these rows", style_,
                                     is_only && shows_one);
         if (table.facts == facts_) table.facts.clear();  // already above the last page
         if (!table.facts.empty()) facts_ = table.facts;
-        put_failures();
         renderer_->put(text_, table);
         notes_.look_at(layout);
         if (is_only && head_.columns.empty()) notes_.look_at_axes(cross_axes_of(layout, page_));

@@ -65,7 +65,9 @@ def environment(**changes):
     wanted = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": "/nonexistent",
               "LC_ALL": "C.UTF-8", "TERM": "xterm", "CUDA_VISIBLE_DEVICES": "-1",
               # Slow machines answer as fast ones do.
-              "COALPROF_NO_PROGRESS": "1", "COALPROF_TIME_LIMIT": "0"}
+              "COALPROF_NO_PROGRESS": "1", "COALPROF_TIME_LIMIT": "0",
+              # What one test compiled is not another's.
+              "COALPROF_CACHE_DIR": "none"}
     if IS_SANITIZED:
         wanted["COALPROF_MEMORY_LIMIT"] = "0"
     for passed_on in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS"):

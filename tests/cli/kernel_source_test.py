@@ -171,6 +171,80 @@ class Compiled(Case):
             self.assertEqual(len(file.readlines()), 4)  # once more for the names of parameters
 
 
+@unittest.skipUnless(NVCC and (shutil.which("clang") or shutil.which("clang-14")), "there is no nvcc, or no clang")
+class Kept(Case):
+    """What was compiled once."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.cache = f"{self.folder}/cache"
+        os.mkdir(f"{self.folder}/inc")
+        self.write("inc/n.h", "#define N 2\n")
+        self.write("k.cu", '#include "n.h"\n#include <not/here.h>\n__global__ void k(float* x) { x[threadIdx.x * N] = 1; }\n'
+                           "int main() { float* x; k<<<1, 32>>>(x); }\n")
+        # A compiler that notes when it runs, here and below as nvcc.
+        self.write("nvcc", f"#!/bin/sh\necho >> {self.folder}/runs\nexec {shutil.which('nvcc') or '/usr/local/cuda/bin/nvcc'} \"$@\"\n")
+        os.chmod(f"{self.folder}/nvcc", 0o755)
+
+    def write(self, name, text):
+        with open(f"{self.folder}/{name}", "w", encoding="ascii") as file:
+            file.write(text)
+
+    def sectors(self, *options):
+        """Of stores, and whether nvcc ran."""
+        self.write("runs", "")
+        env = harness.environment(PATH=f"{self.folder}:{os.environ['PATH']}", COALPROF_CACHE_DIR=self.cache)
+        ran = self.run_ok("kernel", "k.cu", "-I", "inc", *options, "--json", cwd=self.folder, env=env)
+        point = ran.json["points"][0]
+        self.assertEqual(point["parameters"]["grid"], "1")
+        self.assertTrue(any(one["code"] == "W-HEADERS" for one in ran.json["warnings"]) == (not os.path.exists(
+            f"{self.folder}/inc/not/here.h")))
+        with open(f"{self.folder}/runs", encoding="ascii") as runs:
+            return point["predicted"]["store_sectors"], bool(runs.read())
+
+    # 32 lanes, N times 4 bytes from lane to lane: 4 N sectors up to N = 8.
+    def test_is_taken_where_all_that_went_in_is_as_it_was(self):
+        self.assertEqual(self.sectors(), (8, True))
+        self.assertEqual(self.sectors(), (8, False))
+        self.assertEqual(self.sectors("--nvcc-args", "-O1"), (8, True))
+        self.write("inc/n.h", "#define N 4\n")
+        self.assertEqual(self.sectors(), (16, True))
+        self.assertEqual(self.sectors(), (16, False))
+        self.assertEqual(self.sectors("-m", "a100"), (16, True))  # another architecture
+        # A header that was nowhere is there now.
+        os.mkdir(f"{self.folder}/inc/not")
+        self.write("inc/not/here.h", "#undef N\n#define N 1\n")
+        self.assertEqual(self.sectors(), (4, True))
+        with open(f"{self.folder}/k.cu", "a", encoding="ascii") as file:
+            file.write("// the same kernel\n")
+        self.assertEqual(self.sectors(), (4, True))
+        # Entries that were cut are made once more.
+        for name in os.listdir(self.cache):
+            os.truncate(f"{self.cache}/{name}", 100)
+        self.assertEqual(self.sectors(), (4, True))
+
+    def test_is_not_taken_from_files_that_others_may_write(self):
+        self.sectors()
+        os.chmod(self.cache, 0o777)
+        self.assertEqual(self.sectors(), (8, True))
+        os.chmod(self.cache, 0o700)
+        self.assertEqual(self.sectors(), (8, False))
+        for name in os.listdir(self.cache):
+            os.chmod(f"{self.cache}/{name}", 0o666)
+        self.assertEqual(self.sectors(), (8, True))
+
+    def test_has_no_more_than_its_room(self):
+        self.sectors()
+        self.write("cache/old.compiled", "")
+        os.truncate(f"{self.cache}/old.compiled", 1 << 28)  # sparse
+        os.utime(f"{self.cache}/old.compiled", (0, 0))
+        self.sectors("-D", "OTHER")
+        self.assertNotIn("old.compiled", os.listdir(self.cache))
+        self.assertEqual(self.sectors(), (8, False))
+
+
 # What people write around a launch, and what it comes to: grid, block and the arguments that are worked out.
 LAUNCHES = (
     ("k<<<4096, 256>>>(x, 1 << 20, 2);", "4096", "256", "n = 1048576, a = 2"),
@@ -249,11 +323,13 @@ class OfSource(Case):
             "__global__ void lost(float* x, int n) { x[threadIdx.x * n] = 1; }\n"
             "template <class T> void call(T* x, int n) { set<<<n, 256>>>(x); }\n"
             "struct Solver { float* x; void step() { far<<<4096, 256>>>(x); } };\n"
-            "void other(double* d, float* f, int n) { call(d, 64); lost<<<1, 32>>>(f, n); }\n")
+            "void other(double* d, float* f, int n) { call(d, 64); lost<<<1, 32>>>(f, n); }\n", code=harness.PARTIAL)
         points = document["points"]
         self.assertEqual([one["parameters"]["kernel"] for one in points], ["far", "nowhere", "set<double>"])
         self.assertEqual([one["parameters"]["grid"] for one in points], ["4096", "4096", "64"])
-        self.assertEqual(points[0]["parameters"]["costliest"], "k.cu:2 st.global.u32 x")
+        self.assertEqual(points[0]["parameters"]["costliest"], "k.cu:2 store x")
+        # Lanes 128 bytes apart: what that costs is the finding that gains most.
+        self.assertEqual(document["findings"][0]["kernel"], "far")
         self.assertEqual([one["point"] for one in document["warnings"] if one["code"] == "W-ASSUMED"], ["nowhere"])
         self.assertEqual([one["point"] for one in document["warnings"] if one["code"] == "W-SKIPPED"], ["lost"])
 
@@ -264,6 +340,69 @@ class OfSource(Case):
             parameters = document["points"][0]["parameters"]
             self.assertEqual((parameters["grid"], parameters["block"]), (grid, block))
             self.assertEqual(len(self.notes(document, "W-ASSUMED")), 1)
+
+    def write(self, name, text):
+        os.makedirs(os.path.dirname(f"{self.folder}/{name}"), exist_ok=True)
+        with open(f"{self.folder}/{name}", "w", encoding="ascii") as file:
+            file.write(text)
+
+    def ranked(self, *words, code=harness.DONE):
+        return self.check(harness.run("kernel", *words, "--json", cwd=self.folder), code).json
+
+    FAR = "__global__ void %s(float* x) { x[(blockIdx.x * 256 + threadIdx.x) * %d] = 1; }\n"
+
+    # One kernel is launched in another file, one is a part of another file, one has the name of another.
+    def test_ranks_the_kernels_of_several_files_and_of_folders(self):
+        self.write("src/near.cu", self.FAR % ("near", 1) + self.FAR % ("same", 1))
+        self.write("src/deep/far.cu", self.FAR % ("far", 32) + self.FAR % ("same", 2))
+        self.write("src/main.cu", '#include "part.cu"\n__global__ void near(float* x);\n'
+                                  "int main() { float* x; part<<<64, 256>>>(x); near<<<128, 256>>>(x); }\n")
+        self.write("src/part.cu", self.FAR % ("part", 1))
+        self.write("src/host.cu", "int none() { return 0; }\n")
+        self.write("src/notes.txt", "no source")
+        document = self.ranked("src")
+        launched = [(one["parameters"]["kernel"], one["parameters"]["grid"], one["parameters"]["launch"])
+                    for one in document["points"]]
+        self.assertEqual(launched[0], ("far", "4096", "src/deep/far.cu"))
+        self.assertEqual(sorted(launched), [("far", "4096", "src/deep/far.cu"), ("near", "128", "main.cu:3"),
+                                            ("part", "64", "main.cu:3"), ("same", "4096", "src/deep/far.cu"),
+                                            ("same", "4096", "src/near.cu")])
+        # Names choose kernels of all files; grid and block hold for each.
+        for words in (("src/deep/far.cu", "src/near.cu", "near", "far"), ("src/", "near|far", "--grid", "64", "--block", "256")):
+            named = self.ranked(*words)["points"]
+            self.assertEqual({one["parameters"]["kernel"] for one in named}, {"near", "far"})
+        os.mkdir(f"{self.folder}/empty")
+        self.assertIn("no .cu", self.check(harness.run("kernel", "empty", cwd=self.folder), harness.USAGE).err_text)
+
+    def test_lists_files_and_kernels_without_an_answer_and_answers_the_others(self):
+        self.write("a/bad.cu", "__global__ void bad() { undeclared(); }\n")
+        self.write("a/good.cu", self.FAR % ("good", 1) + "__global__ void endless() { for (;;) __syncthreads(); }\n")
+        document = self.ranked("a", "--max-steps", "1000", code=harness.PARTIAL)
+        self.assertEqual([one["parameters"]["kernel"] for one in document["points"]], ["good"])
+        skipped = {one["point"]: one["text"] for one in document["warnings"] if one["code"] == "W-SKIPPED"}
+        self.assertEqual(sorted(skipped), ["a/bad.cu", "endless"])
+        self.assertIn("undeclared", skipped["a/bad.cu"])
+
+    def test_fits_a_screen(self):
+        self.write("many.cu", "".join(self.FAR % (f"kernel{i}", i + 1) for i in range(12)) +
+                   "int main() { float* x; " + "".join(f"kernel{i}<<<4096, 256>>>(x); " for i in range(12)) + "}\n")
+        lines = self.check(harness.run("kernel", "many.cu", cwd=self.folder), harness.DONE).out_text.splitlines()
+        self.assertLessEqual(len(lines), 24)
+        self.assertLessEqual(max(len(one) for one in lines), 80)
+        text = "\n".join(lines)
+        self.assertIn("kernel11", lines[4] + lines[5] + lines[6])  # the slowest comes first
+        self.assertRegex(text, r"\n1\. many\.cu:12 (.|\n)*Fix:(.|\n)*Saves about")
+        self.assertIn("launch of many.cu:13", text)
+
+    # Of kernels that take the same arguments and store as much one may be chosen.
+    def test_compares_variants_and_ranks_what_does_different_work(self):
+        self.write("two.cu", self.FAR % ("a", 1) + self.FAR % ("b", 32) + "__global__ void c(float* x, int n) {}\n")
+        self.assertEqual(self.ranked("two.cu", "a", "b")["verdicts"][0]["best"][0]["kernel"], "a")
+        self.write("other.cu", self.FAR % ("a", 1) + "__global__ void b(double* x) { x[blockIdx.x * 256 + threadIdx.x] = 1; }\n")
+        for options in ((), ("--grid", "4096", "--block", "256")):
+            document = self.ranked("other.cu", "a", "b", *options)
+            self.assertNotIn("verdicts", document)
+            self.assertEqual([one["parameters"]["kernel"] for one in document["points"]], ["b", "a"])
 
     def test_compares_the_launches_of_one_kernel(self):
         document = self.predicted(AROUND % "k<<<1, 32>>>(x, 7, 1);\n  k<<<64, 32>>>(x, 2048, 1);")
