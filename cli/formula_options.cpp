@@ -34,10 +34,12 @@ void FormulaOptions::add_to(CLI::App& command, OptionValues values) {
                  is_one ? "A parameter and its value: k=3, d=-1; repeatable"
                         : "A parameter and its values: k=0..32, d=-1..1; repeatable",
                  is_one ? "K=N" : "K=R");
-    add_repeated(command, "--array", arrays,
-                 "An array: its extents, in=f32[2048][2048], or what it holds where its values "
-                 "make indices: col=@col.npy, col=i32[1000]=iota or =random; repeatable",
-                 "NAME=WHAT");
+    add_repeated(
+        command, "--array", arrays,
+        "An array: its extents, in=f32[2048][2048], with strides x=bf16[4096,4096]:1,4096, of "
+        "Fortran x=f64(1000,1000); or what it holds where its values make indices: "
+        "col=@col.npy, col=i32[1000]=iota or =random; repeatable",
+        "NAME=WHAT");
 }
 
 std::vector<FormulaParameter> FormulaOptions::parameters() const {

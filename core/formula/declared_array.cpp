@@ -16,7 +16,9 @@ namespace {
 
 constexpr std::size_t most_file_bytes = std::size_t{1} << 29;
 constexpr const char* examples =
-    "for example in=f32[2048][2048], col=@col.npy, col=i32[1000]=random or col=i32[1000]=iota";
+    "for example in=f32[2048][2048], x=bf16[4096,4096]:1,4096 (strides), Fortran's "
+    "x=f64(1000,1000), "
+    "col=@col.npy, col=i32[1000]=random or col=i32[1000]=iota";
 
 class DeclarationReader {
  public:
@@ -41,6 +43,8 @@ class DeclarationReader {
         }
         if (!text.file.empty()) read_file(text);
         array_.extents = std::move(text.extents);
+        array_.strides = std::move(text.strides);
+        array_.is_fortran = text.is_fortran;
         if (text.rule == ArrayRule::none) return std::move(array_);
         if (array_.type && name_of(*array_.type).front() == 'f')
             fail(fmt::format("its values make indices, and {} are no integers", shown(text.type)));
@@ -64,7 +68,7 @@ class DeclarationReader {
         NpyArray file;
         if (is_npy(*bytes)) {
             file = read_npy(*bytes, text.file);
-            if (text.extents.empty()) text.extents = file.shape;
+            if (text.extents.empty()) text.set_extents(file.shape);
         } else {
             if (!array_.type) fail("a file that is no .npy says no type: col=i32[1000]=@raw.bin");
             file = {name_of(*array_.type)[0] == 'f'   ? 'f'

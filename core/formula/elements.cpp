@@ -21,7 +21,12 @@ const DeclaredArray* FormulaReader::find_array(std::string_view name) const {
     return found != context_.arrays.end() ? &*found : nullptr;
 }
 
-// array[index]; of several dimensions the rows come first: (y*height + x)*width + z.
+bool FormulaReader::is_fortran_array(std::string_view name) const {
+    const DeclaredArray* array = find_array(name);
+    return array != nullptr && array->is_fortran;
+}
+
+// array[index]; of several dimensions y*width + x, by the distances of neighbours.
 ReadValue FormulaReader::element(const ReadValue& array, ReadValue index, std::size_t at) {
     if (!array.is(Kind::rows) || !reason_against_name(array.array).empty()) {
         const std::string name = shown(text_of(array.span));
@@ -37,13 +42,14 @@ ReadValue FormulaReader::element(const ReadValue& array, ReadValue index, std::s
     const DeclaredArray* declared = find_array(array.array);
     const std::size_t dimensions =
         declared != nullptr ? std::max<std::size_t>(declared->extents.size(), 1) : 1;
-    if (declared != nullptr && array.indices < declared->extents.size())
+    if (declared != nullptr && array.indices < declared->extents.size()) {
+        if (declared->is_fortran) tree = trees_.with_number(NodeKind::subtract, tree, 1);
         result.within.emplace_back(tree, declared->extents[array.indices]);
-    if (array.indices > 0) {
-        const auto extent = static_cast<std::int64_t>(declared->extents[array.indices]);
-        const NodeTree rows = trees_.with_number(NodeKind::multiply, array.tree, extent);
-        tree = trees_.combined(NodeKind::add, at, result.span, {&rows, &tree});
+        const auto stride = static_cast<std::int64_t>(declared->strides[array.indices]);
+        if (stride != 1) tree = trees_.with_number(NodeKind::multiply, tree, stride);
     }
+    if (array.indices > 0)
+        tree = trees_.combined(NodeKind::add, at, result.span, {&array.tree, &tree});
     result.tree = std::move(tree);
     if (++result.indices == dimensions) result.kind = Kind::element;
     return result;

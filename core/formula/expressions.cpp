@@ -158,10 +158,12 @@ ReadValue FormulaReader::read_primary() {
     fail_before_operand();
 }
 
-// a[i], in[y][x]; NumPy's in[y, x] means the same.
+// a[i], in[y][x]; NumPy's in[y, x] means the same, Fortran's x(i, j) begins with 1.
 ReadValue FormulaReader::read_postfix(ReadValue value) {
     std::size_t open = token_.at;
-    for (bool goes_on = false; goes_on || token_.is("[");) {
+    const bool is_fortran = value.is(Kind::rows) && is_fortran_array(value.array);
+    const std::string_view closing = is_fortran ? ")" : "]";
+    for (bool goes_on = false; goes_on || token_.is(is_fortran ? "(" : "[");) {
         if (!goes_on) open = token_.at;
         if (value.is(Kind::element))
             throw error(open, fmt::format("'{}' has no further index", shown(value.array)),
@@ -171,12 +173,13 @@ ReadValue FormulaReader::read_postfix(ReadValue value) {
         advance();
         ReadValue index = loaded(read_whole());
         goes_on = token_.is(",");
-        if (!goes_on && !token_.is("]"))
-            throw error(token_.at,
-                        fmt::format("expected ']' for the '[' in column {}, found {}", open + 1,
-                                    named(token_)),
-                        hint_to_close(fmt::format(
-                            "add ]: {}]", shown(text_between(value.span.begin, last_end_)))));
+        if (!goes_on && !token_.is(closing))
+            throw error(
+                token_.at,
+                fmt::format("expected '{}' for the '{}' in column {}, found {}", closing,
+                            is_fortran ? '(' : '[', open + 1, named(token_)),
+                hint_to_close(fmt::format("add {0}: {1}{0}", closing,
+                                          shown(text_between(value.span.begin, last_end_)))));
         if (!goes_on) advance_past_operand();
         value = element(value, std::move(index), open);
     }
@@ -283,7 +286,7 @@ ReadValue FormulaReader::read_name() {
     if (name.text == "static_cast") return read_named_cast();
     if (name.text.ends_with("_cast") && peek().is("<")) fail_as_c(name);
     if (name.text == "sizeof") return read_sizeof();
-    if (peek().is("(")) return read_call();
+    if (peek().is("(") && !is_fortran_array(name.text)) return read_call();
     advance_past_operand();
     return value_of_name(name);
 }
@@ -311,7 +314,8 @@ ReadValue FormulaReader::value_of_name(const Token& name) {
     if (find_array(name.text) != nullptr) {
         array.why = std::make_shared<const UsageError>(
             error(name.at, fmt::format("'{}' is an array, and no number", shown(name.text)),
-                  "write the access: a[i*2]"));
+                  is_fortran_array(name.text) ? "write the access: x(i, j)"
+                                              : "write the access: a[i*2]"));
         return array;
     }
     if (const auto variable = find_variable(name.text))

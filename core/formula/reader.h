@@ -121,6 +121,7 @@ class FormulaReader {
     ReadValue loaded(ReadValue value);
     ReadValue value_of_load(const ReadValue& element) const;
     const DeclaredArray* find_array(std::string_view name) const;
+    bool is_fortran_array(std::string_view name) const;
     void remember(const ReadValue& element, const ReadValue& value);
     Guard guard_of(const ReadValue& test, bool is_met) const;
     void push_guard(Guard guard);

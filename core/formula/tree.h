@@ -116,6 +116,8 @@ struct DeclaredArray {
     std::string name;
     std::optional<ElementType> type;     // none: --type's
     std::vector<std::uint64_t> extents;  // empty: one, as long as needed
+    std::vector<std::uint64_t> strides;  // in elements, one for each extent
+    bool is_fortran = false;             // x(i, j), from 1 on
     // Its content, where its values make indices: numbers from a file, or a rule.
     std::shared_ptr<const std::vector<std::int64_t>> values;
     using Rule = ArrayRule;

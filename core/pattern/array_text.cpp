@@ -38,21 +38,44 @@ class ArrayTextReader {
     }
 
     void read_type_and_extents() {
-        array_.type = rest_.substr(0, rest_.find_first_of("[="));
+        array_.type = rest_.substr(0, rest_.find_first_of("[(="));
         rest_.remove_prefix(array_.type.size());
+        array_.is_fortran = rest_.starts_with('(');
+        const char open = array_.is_fortran ? '(' : '[', close_sign = array_.is_fortran ? ')' : ']';
+        std::uint64_t elements = 1;
         bool in_bracket = false;
-        while (rest_.starts_with('[') || std::exchange(in_bracket, false)) {
-            const std::size_t close = rest_.find(']');
-            if (close == rest_.npos) fail("a ']' is missing");
+        while (rest_.starts_with(open) || std::exchange(in_bracket, false)) {
+            const std::size_t close = rest_.find(close_sign);
+            if (close == rest_.npos) fail(fmt::format("a '{}' is missing", close_sign));
             // C writes [2048][2048], Python [2048, 2048], people [2048x2048].
             const std::size_t end = std::min(close, rest_.find_first_of(",x", 1));
             array_.extents.push_back(parse_count(trimmed(rest_.substr(1, end - 1)), option_, 1,
-                                                 most_array_elements / array_.elements()));
+                                                 most_array_elements / elements));
+            elements *= array_.extents.back();
             rest_.remove_prefix(end == close ? close + 1 : end);
             in_bracket = end != close;
         }
-        if (!rest_.empty() && !rest_.starts_with('=')) fail("'=' is expected after ']'");
+        array_.set_extents(std::move(array_.extents));
+        if (rest_.starts_with(':') && !array_.is_fortran) read_strides();
+        if (!rest_.empty() && !rest_.starts_with('='))
+            fail(fmt::format("'=' is expected after '{}'", close_sign));
         if (!rest_.empty()) rest_.remove_prefix(1);
+    }
+
+    // ":1,4096", as PyTorch prints them: 0 for an element that is repeated.
+    void read_strides() {
+        array_.strides.clear();
+        do {
+            const std::size_t end = std::min(rest_.find_first_of(",=", 1), rest_.size());
+            const std::size_t at = array_.strides.size();
+            if (at == array_.extents.size()) fail("it has more strides than dimensions");
+            const std::uint64_t steps = std::max<std::uint64_t>(array_.extents[at] - 1, 1);
+            array_.strides.push_back(parse_count(trimmed(rest_.substr(1, end - 1)), option_, 0,
+                                                 most_array_elements / steps));
+            rest_.remove_prefix(end);
+        } while (rest_.starts_with(','));
+        if (array_.strides.size() < array_.extents.size())
+            fail("it has fewer strides than dimensions");
     }
 
     void read_rule() {
@@ -118,9 +141,19 @@ std::uint64_t parse_count(std::string_view text, std::string_view option, std::u
                      hint.empty() ? "a number is expected there: 4096 or 64*64" : hint);
 }
 
+void ArrayText::set_extents(std::vector<std::uint64_t> all) {
+    extents = std::move(all);
+    strides.assign(extents.size(), 1);
+    for (std::size_t i = 1; i < extents.size(); ++i) {
+        const std::size_t at = is_fortran ? i : extents.size() - 1 - i;
+        const std::size_t inner = is_fortran ? i - 1 : at + 1;
+        strides[at] = strides[inner] * extents[inner];
+    }
+}
+
 std::uint64_t ArrayText::elements() const {
     std::uint64_t elements = 1;
-    for (const std::uint64_t extent : extents) elements *= extent;
+    for (std::size_t i = 0; i < extents.size(); ++i) elements += (extents[i] - 1) * strides[i];
     return elements;
 }
 

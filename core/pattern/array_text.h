@@ -1,5 +1,6 @@
-// The text by which --array and --arg describe an array: its element type, its extents, and what it
-// holds. "f32[2048][2048]", "i32[1000]=random:7", "@col.npy", "i32[1000]=@raw.bin".
+// The text by which --array and --arg describe an array: its element type, its extents, the
+// distances of neighbours in elements, and what it holds. "f32[2048][2048]", "i32[1000]=random:7",
+// "@col.npy", "i32[1000]=@raw.bin", "bf16[4096,4096]:1,4096", Fortran's "f64(1000,1000)".
 #pragma once
 
 #include <cstdint>
@@ -17,12 +18,16 @@ enum class ArrayRule : std::uint8_t { none, zeros, iota, random };
 struct ArrayText {
     std::string type = {};  // as it was typed; empty: it is not said
     std::vector<std::uint64_t> extents = {};
-    std::string file = {};  // the array holds what is in it; empty: there is none
+    std::vector<std::uint64_t> strides = {};  // one for each extent
+    bool is_fortran = false;  // indices in (), from 1 on, the first one's neighbours close
+    std::string file = {};    // the array holds what is in it; empty: there is none
     ArrayRule rule = ArrayRule::none;
     std::uint64_t seed = 1;  // of random numbers
 
     bool has_contents() const { return !file.empty() || rule != ArrayRule::none; }
-    std::uint64_t elements() const;
+    // The strides follow: rows come first, in Fortran columns.
+    void set_extents(std::vector<std::uint64_t> all);
+    std::uint64_t elements() const;  // from the first to the last
 };
 
 // Throws UsageError, whose sentence begins with `option`.

@@ -6,6 +6,7 @@
 
 #include "core/formula/launch_check.h"
 #include "core/formula/tree.h"
+#include "core/pattern/array_text.h"
 #include "core/result/counter.h"
 #include "core/text/error.h"
 #include "core/text/refusal.h"
@@ -186,6 +187,29 @@ TEST(FormulaLanguage, flattens_the_indices_of_declared_arrays) {
     EXPECT_EQ(evaluate_thread(other.nodes, other.accesses.front().index, scope, 6).value,
               (2 * 5 + 6) * 6 + 3);
     EXPECT_THROW(read_formula("t[tid][i]", context), UsageError);
+}
+
+TEST(FormulaLanguage, takes_strides_and_the_order_of_fortran) {
+    FormulaContext context;
+    context.arrays = {read_declared_array("t=bf16[8,8]:1,4096"),
+                      read_declared_array("x=f64(10,20)"), read_declared_array("e=i32[3,5]:0,2")};
+    Scope scope;
+    scope.threads = 64;
+    scope.block = 4;
+    const auto index_of = [&](const char* text) {
+        const ParsedFormula formula = read_formula(text, context);
+        return evaluate_thread(formula.nodes, formula.accesses.front().index, scope, 6).value;
+    };
+    EXPECT_EQ(index_of("t[i, tid]"), 6 + 2 * 4096);  // thread 6 is thread 2 of its block
+    EXPECT_EQ(index_of("x(i, tid)"), (6 - 1) + (2 - 1) * 10);
+    EXPECT_EQ(index_of("e[tid][i]"), 6 * 2);
+    EXPECT_THROW(index_of("x[i, tid]"), UsageError);
+    EXPECT_THROW(index_of("x(i)"), UsageError);
+    for (const char* wrong : {"t=f32[8,8]:1", "t=f32[8]:1,2", "t=f32[8]:", "t=f32:1", "t=f32(8",
+                              "t=f32(8]", "t=f32(8):1"})
+        EXPECT_THROW(read_declared_array(wrong), UsageError) << wrong;
+    // From the first element to the last.
+    EXPECT_EQ(read_array_text("f32[8,8]:1,4096", "--array", "").elements(), 7 * 4097 + 1u);
 }
 
 TEST(FormulaLanguage, computes_in_the_types_of_c) {
