@@ -120,6 +120,11 @@ const ResultColumn* ResultColumns::find(Counter counter, bool is_measured) const
     return found == columns.end() ? nullptr : &*found;
 }
 
+const ResultColumns::Parameter* ResultColumns::find(std::string_view key) const {
+    const auto found = std::ranges::find(parameters, key, &Parameter::key);
+    return found == parameters.end() ? nullptr : &*found;
+}
+
 std::vector<const ResultColumns::Parameter*> ResultColumns::varying() const {
     std::vector<const Parameter*> list;
     for (const Parameter& parameter : parameters) {

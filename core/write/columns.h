@@ -39,6 +39,7 @@ struct ResultColumns {
     std::vector<std::size_t> failed;    // points
 
     const ResultColumn* find(Counter counter, bool is_measured) const;
+    const Parameter* find(std::string_view key) const;
     // Parameters with more than one value.
     std::vector<const Parameter*> varying() const;
     // The parameters besides `along` (empty: all) that distinguish points: none that follows from

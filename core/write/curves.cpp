@@ -129,9 +129,8 @@ std::string Curves::key_of_curve(const std::vector<const ResultColumns::Paramete
 // Names of kernels are long: their short form and the launch identify them.
 std::string Curves::name_to_show(const ResultColumns& result, std::size_t point) {
     const auto text = [&](std::string_view key) {
-        const auto known =
-            std::ranges::find(result.parameters, key, &ResultColumns::Parameter::key);
-        return known == result.parameters.end() ? std::string() : text_of(known->values[point]);
+        const auto* known = result.find(key);
+        return known ? text_of(known->values[point]) : std::string();
     };
     const bool is_kernel = parameter_of(result.head.sweep) == "kernel" && !text("kernel").empty();
     if (is_kernel)

@@ -29,17 +29,8 @@ bool has_command(const SweepFacts& sweep) {
            sweep.pattern != "verify" && sweep.pattern != "run" && sweep.variant.empty();
 }
 
-bool are_alike(const std::vector<double>& values) {
-    return std::all_of(values.begin(), values.end(), [&](double value) {
-        return value == values.front() || (std::isnan(value) && std::isnan(values.front()));
-    });
-}
-
-bool are_same(const std::vector<double>& a, const std::vector<double>& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](double x, double y) {
-        return x == y || (std::isnan(x) && std::isnan(y));
-    });
-}
+// NaN is a missing number.
+bool is_same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
 class HtmlWriter : public ResultSink {
  public:
@@ -183,7 +174,8 @@ class HtmlWriter : public ResultSink {
                   {"meaning", counter.meaning},
                   {"measured", column.is_measured}};
         const ResultColumn* predicted = result.find(column.counter, false);
-        if (column.is_measured && predicted && are_same(column.values, predicted->values))
+        if (column.is_measured && predicted &&
+            std::ranges::equal(column.values, predicted->values, is_same))
             tree["same"] = true;
         else
             tree["values"] = tree_of_numbers(column.values);
@@ -202,7 +194,8 @@ class HtmlWriter : public ResultSink {
             std::from_chars(text.data(), text.data() + text.size(), value);
             return Json(value);
         };
-        if (!values.empty() && are_alike(values)) return number(values.front());
+        const auto is_first = [&](double value) { return is_same(value, values.front()); };
+        if (!values.empty() && std::ranges::all_of(values, is_first)) return number(values.front());
         Json list = Json::array();
         for (const double value : values) list.push_back(number(value));
         return list;

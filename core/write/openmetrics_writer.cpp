@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "core/text/describe.h"
 #include "core/text/units.h"
@@ -188,39 +189,34 @@ class OpenMetricsWriter : public ResultSink {
         text_.hand_over_when_full(out_);
     }
 
-    void put_family(const CounterInfo& counter) {
-        bool has_head = false;
-        const auto& results = gathered_.results();
-        for (std::size_t r = 0; r < results.size(); ++r)
-            for (const bool is_measured : {false, true}) {
-                const ResultColumn* column = results[r].find(counter.counter, is_measured);
-                if (!column) continue;
-                const std::string_view source =
-                    is_measured ? R"(source="measured")" : R"(source="predicted")";
-                for (std::size_t i = 0; i < column->values.size(); ++i) {
-                    if (!std::isfinite(column->values[i])) continue;
-                    if (!has_head) put_head(counter.key, counter.meaning);
-                    has_head = true;
-                    put_sample(counter.key, labels_[r].of_points[i], source, column->values[i]);
-                }
-            }
+    // The numbers of a result's points; the first one brings the head.
+    template <typename NumberOf>
+    void put_points(std::string_view name, std::string_view help, std::size_t result,
+                    std::string_view more, NumberOf number_of_point) {
+        const std::vector<std::string>& labels = labels_[result].of_points;
+        for (std::size_t i = 0; i < labels.size(); ++i) {
+            const double value = number_of_point(i);
+            if (!std::isfinite(value)) continue;
+            if (std::exchange(headed_, name) != name) put_head(name, help);
+            put_sample(name, labels[i], more, value);
+        }
     }
-
+    void put_family(const CounterInfo& counter) {
+        for (std::size_t r = 0; r < labels_.size(); ++r)
+            for (const bool is_measured : {false, true})
+                if (const auto* column = gathered_.results()[r].find(counter.counter, is_measured))
+                    put_points(counter.key, counter.meaning, r,
+                               is_measured ? R"(source="measured")" : R"(source="predicted")",
+                               [&](std::size_t i) { return column->values[i]; });
+    }
     void put_parameter(const MeasuredParameter& parameter) {
-        bool has_head = false;
-        const auto& results = gathered_.results();
-        for (std::size_t r = 0; r < results.size(); ++r) {
-            const auto column = std::ranges::find(results[r].parameters, parameter.key,
-                                                  &ResultColumns::Parameter::key);
-            if (column == results[r].parameters.end() || !has_measured_parameters(results[r].head))
-                continue;
-            for (std::size_t i = 0; i < column->values.size(); ++i) {
-                const double value = number_of(&column->values[i]).value_or(HUGE_VAL);
-                if (!std::isfinite(value)) continue;
-                if (!has_head) put_head(parameter.key, parameter.help);
-                has_head = true;
-                put_sample(parameter.key, labels_[r].of_points[i], {}, value);
-            }
+        for (std::size_t r = 0; r < labels_.size(); ++r) {
+            const ResultColumns& result = gathered_.results()[r];
+            const auto* column = result.find(parameter.key);
+            if (column && has_measured_parameters(result.head))
+                put_points(parameter.key, parameter.help, r, {}, [&](std::size_t i) {
+                    return number_of(&column->values[i]).value_or(HUGE_VAL);
+                });
         }
     }
 
@@ -263,6 +259,7 @@ class OpenMetricsWriter : public ResultSink {
     TextBuffer text_;
     ResultGatherer gathered_;
     std::vector<Labels> labels_;
+    std::string_view headed_;  // the gauge that has its head
 };
 
 }  // namespace

@@ -89,13 +89,8 @@ struct ListedSource {
 };
 
 std::vector<ListedSource> source_files(const ResultColumns& result) {
-    const auto parameter = [&](std::string_view key) -> const ResultColumns::Parameter* {
-        const auto found =
-            std::ranges::find(result.parameters, key, &ResultColumns::Parameter::key);
-        return found == result.parameters.end() ? nullptr : &*found;
-    };
-    const auto* lines = parameter("line");
-    const auto* files = parameter(source_file_parameter);
+    const auto* lines = result.find("line");
+    const auto* files = result.find(source_file_parameter);
     if (!lines) return {};
     std::vector<ListedSource> sources;
     std::map<std::pair<std::string, std::string>, std::size_t> known;
