@@ -21,7 +21,7 @@ ExitCode run_check(const CheckCommand& command) {
     if (!command.budgets.are_given())
         throw UsageError("check: there is no budget",
                          "for example --budget 'load_sectors_per_request <= 4', or --budget-file");
-    BudgetJudge judge(command.budgets.read());
+    BudgetJudge judge(command.budgets.read(), nullptr, command.budgets.may_lack);
     command.report.check();
     SavedResult(command.file, "check").read(judge);
     if (const std::string shard = judge.shard(); !shard.empty())
@@ -52,6 +52,7 @@ void add_check_command(CLI::App& app, Invocation& invocation) {
         "  LIMIT   a number with a unit of the counter (5%, 20us), or FACTOR*COUNTER\n"
         "  NAME    a parameter (stride, line, kernel), pattern, machine, type, name; for\n"
         "          single accesses of a formula: array, index\n"
+        "          != in place of = makes an exception: if line!=app.cu:9\n"
         "  VALUES  a range (1..8), words with * for any text (warp_*), or exact text in\n"
         "          quotes (index='i*2'); blanks do not count\n"
         "Exit code 0: all are kept; 1: one is broken; 4: a number is missing.\n\n"

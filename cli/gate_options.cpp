@@ -59,6 +59,11 @@ void BudgetOptions::add_to(CLI::App& command) {
                  "B", group);
     add_repeated(command, "--budget-file", files, "Budgets, one per line; # begins a comment",
                  "FILE", group);
+    command
+        .add_flag(
+            "--may-lack", may_lack,
+            "A budget of a kernel or a point that the result lacks is a note, not exit code 4")
+        ->group(group);
 }
 
 std::vector<Budget> BudgetOptions::read() const {
@@ -107,7 +112,7 @@ void GateReportOptions::write(const GateReport& report) const {
 }
 
 BudgetedRun::BudgetedRun(const BudgetOptions& options, ResultSink& next) : next_(next) {
-    if (options.are_given()) judge_.emplace(options.read(), &next);
+    if (options.are_given()) judge_.emplace(options.read(), &next, options.may_lack);
 }
 
 ExitCode BudgetedRun::judged(ExitCode code) {

@@ -16,6 +16,7 @@ namespace coalprof {
 struct BudgetOptions {
     std::vector<std::string> budgets;
     std::vector<std::string> files;
+    bool may_lack = false;
 
     void add_to(CLI::App& command);
     bool are_given() const { return !budgets.empty() || !files.empty(); }

@@ -81,8 +81,8 @@ bool Budget::is_of_instructions() const {
     });
 }
 
-BudgetJudge::BudgetJudge(std::vector<Budget> budgets, ResultSink* next)
-    : budgets_(std::move(budgets)), next_(next) {
+BudgetJudge::BudgetJudge(std::vector<Budget> budgets, ResultSink* next, bool may_lack)
+    : budgets_(std::move(budgets)), next_(next), may_lack_(may_lack) {
     report_.command = "check";
     const std::size_t kept_each = most_kept_of_all / std::max<std::size_t>(budgets_.size(), 1);
     for (const Budget& budget : budgets_) {
@@ -237,8 +237,11 @@ bool BudgetJudge::holds_at(std::size_t budget) {
         Fact& fact = asked_[asks_[budget][k]];
         const BudgetCondition& condition = budgets_[budget].conditions[k];
         std::string other;
-        const bool is_kept = fact.value && (allows(condition, *fact.value, fact.text) ||
-                                            (fact.other && allows(condition, *fact.other, other)));
+        const bool is_there = fact.value && (allows(condition, *fact.value, fact.text) ||
+                                             (fact.other && allows(condition, *fact.other, other)));
+        const bool is_whole =
+            condition.is_not && fact.name == "line" && fact.value && text_of(*fact.value) == "all";
+        const bool is_kept = fact.value && is_there != condition.is_not && !is_whole;
         seen.is_kept |= is_kept;
         holds &= is_kept;
         if (seen.is_kept || seen.has_more || !fact.value) continue;
@@ -280,8 +283,9 @@ std::string BudgetJudge::why_nowhere(std::size_t budget) const {
                                shown(value));
         });
         return fmt::format(
-            "no point has {}={}: there {} {}{}", name, shown(joined(conditions[k].words, ",")),
-            seen.values.size() == 1 ? "is" : "are", values, seen.has_more ? ", ..." : "");
+            "no point has {}{}{}: there {} {}{}", name, conditions[k].is_not ? "!=" : "=",
+            shown(joined(conditions[k].words, ",")), seen.values.size() == 1 ? "is" : "are", values,
+            seen.has_more ? ", ..." : "");
     }
     return conditions.size() > 1 && !has_point_[budget]
                ? "each condition fits some point, but no point fits all"
@@ -431,10 +435,14 @@ void BudgetJudge::explain(GateFinding& finding) const {
 
 GateReport BudgetJudge::report() && {
     add_kernels();
-    for (std::size_t i = 0; i < budgets_.size(); ++i)
-        if (GateCase& one = report_.cases[i];
-            one.held() == 0 && one.count(Kind::broken) == 0 && one.count(Kind::missing) == 0)
+    for (std::size_t i = 0; i < budgets_.size(); ++i) {
+        GateCase& one = report_.cases[i];
+        if (one.held() + one.count(Kind::broken) + one.count(Kind::missing) > 0) continue;
+        if (may_lack_)
+            report_.notes.push_back(fmt::format("{}: {}", budgets_[i].text, why_nowhere(i)));
+        else
             one.add({.kind = Kind::missing, .text = why_nowhere(i)});
+    }
     for (std::size_t i = 0; i < nouns_.size(); ++i)
         if (nouns_[i].size() == 1) report_.cases[i].set_noun(*nouns_[i].begin());
     for (GateCase& one : report_.cases)

@@ -29,6 +29,7 @@ struct BudgetCondition {
     std::string name;                   // "stride", "dlcm", "pattern", "name"
     std::vector<std::string> words;     // with * for any text; blanks do not count
     bool is_quoted = false;             // * is itself
+    bool is_not = false;                // !=; of `line` the whole kernel is none
     std::optional<Range> numbers = {};  // where the words are a range
 };
 
@@ -66,7 +67,9 @@ std::vector<Budget> read_budget_file(const std::string& path);
 // Compares a result with budgets and passes it on to `next`, if any.
 class BudgetJudge : public ResultSink {
  public:
-    explicit BudgetJudge(std::vector<Budget> budgets, ResultSink* next = nullptr);
+    // `may_lack`: a budget without any point is a note.
+    explicit BudgetJudge(std::vector<Budget> budgets, ResultSink* next = nullptr,
+                         bool may_lack = false);
     void begin(const ResultHead& head) override;
     void point(const Point& point) override;
     void finish(const ResultTail& tail) override;
@@ -114,6 +117,7 @@ class BudgetJudge : public ResultSink {
 
     std::vector<Budget> budgets_;
     ResultSink* next_;
+    bool may_lack_;
     NamedValues facts_;  // of the head, for conditions
     std::vector<Fact> asked_;
     std::vector<std::vector<std::size_t>> asks_;  // by budget: its conditions, in asked_

@@ -231,9 +231,13 @@ class BudgetParser {
         skip_blanks();
         const std::size_t begin = at_;
         BudgetCondition condition{.name = std::string(read_word()), .words = {}};
-        if (condition.name.empty() || at_ == value_.text.size() || value_.text[at_] != '=')
-            value_.refuse(begin, "expected a condition like stride=1..8 or pattern=offset here");
-        at_ += value_.text.substr(at_).starts_with("==") ? 2 : 1;
+        const std::string_view sign = value_.text.substr(std::min(at_, value_.text.size()), 2);
+        condition.is_not = sign == "!=";
+        if (condition.name.empty() || !(condition.is_not || sign.starts_with('=')))
+            value_.refuse(begin,
+                          "expected a condition like stride=1..8, pattern=offset or "
+                          "line!=app.cu:9 here");
+        at_ += condition.is_not || sign == "==" ? 2 : 1;
         const std::size_t words_at = at_;
         if (is_quote_next()) {
             read_quoted(condition);

@@ -63,6 +63,11 @@ std::string device_symbol(std::string symbol) {
 // 0: it is not known.
 double bytes_of_host_type(std::string type) {
     if (type.ends_with('*')) return 8;
+    if (const std::size_t bracket = type.find('['); bracket != type.npos && type.ends_with(']')) {
+        double count = 0;
+        std::from_chars(type.data() + bracket + 1, type.data() + type.size(), count);
+        return count * bytes_of_host_type(type.substr(0, bracket));
+    }
     for (const std::string_view word : {"const ", "unsigned ", "signed "})
         if (type.starts_with(word)) type.erase(0, word.size());
     const bool is_vector = type.size() > 3 && type.back() >= '2' && type.back() <= '4';
@@ -183,17 +188,25 @@ class HostProgram {
             return std::ranges::all_of(children(node),
                                        [&](const Node& one) { return execute(one); });
         if (kind == "DeclStmt") {
-            for (const Node& one : children(node))
+            for (const Node& one : children(node)) {
                 variables_[text_of(one, "id")] =
                     children(one).empty() ? HostValue{}
                                           : as_type(value(children(one).back()), type_of(one));
+                if (has_part(one, "InitListExpr")) arrays_[text_of(one, "id")] = &one;
+            }
             return true;
         }
         if (kind == "ReturnStmt") {
             returned_ = value(child(node, 0));
             return false;
         }
+        if (kind == "BreakStmt") {
+            has_broken_ = true;
+            return false;
+        }
+        if (kind == "CaseStmt" || kind == "DefaultStmt") return execute(children(node).back());
         if (kind == "IfStmt") return execute_if(node);
+        if (kind == "SwitchStmt") return execute_switch(node);
         if (kind == "ForStmt") {
             execute(child(node, 0));
             return execute_loop(child(node, 2), child(node, 4), child(node, 3));
@@ -217,10 +230,35 @@ class HostProgram {
         const Variables before = variables_;
         for (std::size_t i = first; i < parts.size(); ++i) {
             execute(parts[i]);
-            has_exited_ = false;
+            has_exited_ = has_broken_ = false;
         }
         forget_changed(before);
         return true;
+    }
+    bool is_case_of(const Node& one, const HostNumber& wanted) {
+        return kind_of(one) == "CaseStmt" &&
+               (value(child(one, 0))[0] == wanted || is_case_of(children(one).back(), wanted));
+    }
+    // Where it is not known which way the program goes, all are gone.
+    bool execute_switch(const Node& node) {
+        const HostNumber wanted = value(child(node, 0))[0];
+        const Node& statements = children(children(node).back());
+        auto first = statements.begin();
+        if (wanted) {
+            first = std::find_if(statements.begin(), statements.end(),
+                                 [&](const Node& one) { return is_case_of(one, wanted); });
+            if (first == statements.end())
+                first = std::find_if(statements.begin(), statements.end(),
+                                     [](const Node& one) { return kind_of(one) == "DefaultStmt"; });
+        }
+        const Variables before = variables_;
+        bool goes_on = true;
+        for (; first != statements.end() && (goes_on || !wanted); ++first) {
+            goes_on = execute(*first);
+            if (!wanted) has_exited_ = false;
+        }
+        if (!wanted) forget_changed(before);
+        return std::exchange(has_broken_, false) || goes_on || !wanted;
     }
     // A loop that launches is gone through once.
     bool execute_loop(const Node& condition, const Node& body, const Node& step) {
@@ -229,6 +267,7 @@ class HostProgram {
             const HostNumber goes_on = condition.empty() ? HostNumber(1) : value(condition)[0];
             if (goes_on && *goes_on == 0) return true;
             execute(body);
+            if (std::exchange(has_broken_, false)) return true;
             value(step);
             if (goes_on && launches_.size() == launched && steps_ < most_host_steps / 2) continue;
             forget_changed(before);
@@ -261,6 +300,7 @@ class HostProgram {
         if (kind == "CXXBoolLiteralExpr") return {part_of(node, "value") == true ? 1.0 : 0.0};
         if (kind == "CXXDefaultArgExpr") return {0};
         if (kind == "DeclRefExpr") return variable(text_of(part_of(node, "referencedDecl"), "id"));
+        if (kind == "ArraySubscriptExpr") return element(node);
         if (kind == "BinaryOperator" || kind == "CompoundAssignOperator") return binary(node);
         if (kind == "UnaryOperator") return unary(node);
         if (kind == "ConditionalOperator") {
@@ -308,10 +348,32 @@ class HostProgram {
         const Node& one = *global->second;
         return variables_[id] = as_type(value(children(one).back()), type_of(one));
     }
-    void assign(const Node& to, const HostValue& what) {
-        const Node* at = &to;
+    static const Node& without_casts(const Node& node) {
+        const Node* at = &node;
         while (kind_of(*at).ends_with("CastExpr") || kind_of(*at) == "ParenExpr")
             at = &child(*at, 0);
+        return *at;
+    }
+    static std::string array_of(const Node& subscript) {
+        return text_of(part_of(without_casts(child(subscript, 0)), "referencedDecl"), "id");
+    }
+    // Of an array whose elements are listed.
+    HostValue element(const Node& node) {
+        const std::string id = array_of(node);
+        const HostNumber index = value(child(node, 1))[0];
+        const auto local = arrays_.find(id), global = globals_.find(id);
+        const Node* array = local != arrays_.end()     ? local->second
+                            : global != globals_.end() ? global->second
+                                                       : nullptr;
+        if (!array || !index || *index < 0 || !has_part(*array, "InitListExpr")) return {};
+        return value(child(children(*array).back(), static_cast<std::size_t>(*index)));
+    }
+    void assign(const Node& to, const HostValue& what) {
+        const Node* at = &without_casts(to);
+        if (kind_of(*at) == "ArraySubscriptExpr") {
+            arrays_[array_of(*at)] = nullptr;  // its elements are not followed
+            return;
+        }
         const std::string name = text_of(*at, "name");
         const bool is_member = kind_of(*at) == "MemberExpr";
         HostValue& there =
@@ -432,13 +494,13 @@ class HostProgram {
 
     std::list<Node> declarations_;
     std::map<const Node*, std::string> files_;
-    std::map<std::string, const Node*> globals_, functions_;
+    std::map<std::string, const Node*> globals_, functions_, arrays_;
     std::map<std::string, std::string> symbols_;
     std::string main_, file_;
     Variables variables_;
     HostValue returned_;
     std::set<const Node*> entered_, open_;
-    bool has_exited_ = false;
+    bool has_exited_ = false, has_broken_ = false;
     int depth_ = 0;
     std::uint32_t steps_ = 0;
     std::vector<HostLaunch> launches_;

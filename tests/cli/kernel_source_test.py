@@ -259,6 +259,12 @@ LAUNCHES = (
     ("dim3 g; g.x = std::min(N, 64); g.y = 2; run(g, x);", "64x2", "32", "n = 7, a = 1"),
     ("unsigned n = (1u << 20) + 6;\n  k<<<n / 3u * 3u % 4096u, 32>>>(x, n & ~31u, 4099 & ~31);", "5", "32",
      "n = 1048576, a = 4096"),  # n / 3u * 3u is n - 1
+    ("int sizes[] = {64, 128}; for (int j = 0; j < sizeof(sizes) / sizeof(int); j++) k<<<N, sizes[j]>>>(x, sizeof(sizes), j);",
+     "1000", "64", "n = 8, a = 0"),
+    ("int sizes[2] = {64, 128}; sizes[0] = atoi(argv[1]); k<<<2, 32>>>(x, 7, sizes[1]);", "2", "32", "n = 7"),
+    ("int way = 2;\n  switch (way) { case 1: k<<<1, 32>>>(x, 1, 1); break;\n  case 2: { int b = 64; k<<<2, b>>>(x, 2, 2); break; }\n"
+     "  default: k<<<3, 32>>>(x, 3, 3); }", "2", "64", "n = 2, a = 2"),
+    ("int i = 0; while (true) { i += 3; if (i > 7) break; }\n  k<<<i, 32>>>(x, i, i);", "9", "32", "n = 9, a = 9"),
     ("int n = 4, m = N; if (unknown()) m = 3;\n  k<<<n, sizeof(double4)>>>(x, n, m);", "4", "32", "n = 4"),
 )
 AROUND = ("#include <vector>\n#include <no/such.h>\n#define TPB 128\nconstexpr int N = 1000;\n"

@@ -51,6 +51,37 @@ TEST(Budget, has_every_condition_that_its_text_has) {
     EXPECT_TRUE(parse_budget("load_sectors <= 4").conditions.empty());
 }
 
+// Exceptions: of a condition on lines the whole kernel is none, and a misspelt name is no
+// exception.
+TEST(Budget, has_conditions_that_exclude) {
+    const std::vector<Point> points{point_with({{"kernel", "k"}, {"line", "all"}}, 40),
+                                    point_with({{"kernel", "k"}, {"line", "a.cu:9"}}, 32),
+                                    point_with({{"kernel", "k"}, {"line", "a.cu:10"}}, 8)};
+    const auto counts = [&](const char* condition) {
+        const GateReport report =
+            report_of(fmt::format("load_sectors <= 8 if {}", condition), points);
+        return std::pair(report.cases.at(0).held(), report.count(Kind::broken));
+    };
+    EXPECT_EQ(counts("line!=a.cu:9"), std::pair(1ul, 0ul));
+    EXPECT_EQ(counts("line!=a.cu:10"), std::pair(0ul, 1ul));
+    EXPECT_EQ(counts("line!=a.cu:*"), std::pair(0ul, 0ul));
+    EXPECT_EQ(counts("kernel!=k"), std::pair(0ul, 0ul));
+    EXPECT_EQ(report_of("load_sectors <= 8 if lien!=a.cu:9", points).code(), ExitCode::partial);
+    EXPECT_THAT(budget_refusal("load_sectors <= 4 if line!a.cu:9"), HasSubstr("condition"));
+}
+
+TEST(Budget, may_lack_its_points) {
+    for (const bool may_lack : {false, true}) {
+        BudgetJudge judge({parse_budget("load_sectors <= 4 if kernel=gone")}, nullptr, may_lack);
+        judge.begin({});
+        judge.point(point_with({{"kernel", "here"}}, 4));
+        judge.finish({});
+        const GateReport report = std::move(judge).report();
+        EXPECT_EQ(report.code(), may_lack ? ExitCode::done : ExitCode::partial);
+        EXPECT_EQ(report.notes.size(), may_lack ? 1u : 0u);
+    }
+}
+
 // Results have blanks where C has them, and commas that are no lists.
 TEST(Budget, has_conditions_on_values_with_blanks_and_commas) {
     for (const auto& [condition, value, fits] :
