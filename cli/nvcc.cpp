@@ -304,8 +304,9 @@ class Compilation {
         std::string key = source_.file + '\n' + fs::absolute(source_.file).string();
         for (const std::string& one : source_.includes) key += '\n' + fs::absolute(one).string();
         for (const std::string& one : words) key += '\n' + with(one, folder_.path(), folder_mark);
-        // A compiler of another version is another file.
-        for (const std::string& one : {words.front(), path_of_program("g++")}) {
+        // A compiler of another version is another file, and so is this program, which reads trees.
+        for (const std::string& one :
+             {words.front(), path_of_program("g++"), std::string("/proc/self/exe")}) {
             std::error_code error;
             const fs::path file = fs::canonical(one, error);
             key += fmt::format("\n{} {} {}", file.string(), fs::file_size(file, error),
