@@ -68,9 +68,15 @@ MultiprocessorRates rates_of_one(const LaunchModel& model, const SimRates& rates
     one.reduction = share(rates.reductions_per_second);
     const double slices = slices_on(model);
     one.slice_sector = share(rates.line_reductions_per_second) / slices;
-    for (const LineShares& stores : model.l2.stores)
+    constexpr double turn_seconds = 18e-9, window_seconds = 103e-9;
+    one.slice_turn = share(1 / turn_seconds) / slices;
+    one.turn_window = rates.clock_hertz * window_seconds;
+    one.sharers = busy;
+    for (const LineShares& stores : model.l2.stores) {
+        one.stored_lines.push_back(stores.lines);
         one.store_crowds.push_back(stores.lines > 0 ? slices / busy_slices(stores.lines, slices)
                                                     : 1);
+    }
     one.dram_byte = share(rates.dram_read_bytes_per_second);
     one.dram_write_byte = share(rates.dram_write_bytes_per_second);
     // Rows of 34 floats, a thread each, all in 2,176 lines: read again, an H100 finds seven of

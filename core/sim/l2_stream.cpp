@@ -128,7 +128,7 @@ std::uint64_t L2Stream::blocks_within_limit(const BlockBox& box, std::uint64_t f
 void L2Stream::take_run(const Run& run, const LineTouch& first) {
     for (const Asker& one : run.askers) {
         if (one.kind == AccessKind::load) continue;
-        LineCounts& counts = one.kind == AccessKind::store ? stores_[one.site] : atomics_;
+        LineCounts& counts = one.kind == AccessKind::store ? stores_at(one.site) : atomics_;
         counts.add_run(first.line, static_cast<std::uint64_t>(run.lines), run.count,
                        static_cast<std::uint64_t>(sector_count(first.sectors)), size_.most_counted);
     }
@@ -258,7 +258,7 @@ void L2Stream::add(L2Stream& other) {
     is_cut_ = is_cut_ || other.is_cut_;
     erase_unsampled(0);
     atomics_.add(other.atomics_);
-    for (const auto& [site, counts] : other.stores_) stores_[site].add(counts);
+    for (const auto& [site, counts] : other.stores_) stores_at(site).add(counts);
 }
 
 }  // namespace coalprof

@@ -11,6 +11,7 @@
 #include "core/sim/l2_sample.h"
 #include "core/sim/lines_of_warp.h"
 #include "core/sim/sampled_lines.h"
+#include "core/sim/slices.h"
 
 namespace coalprof {
 
@@ -99,6 +100,9 @@ class L2Stream {
     std::vector<L2Access> kept_;
     std::size_t attempt_ = 0;  // begin of the attempt's accesses
     LineCounts atomics_;
+    LineCounts& stores_at(std::uint32_t site) {
+        return stores_.try_emplace(site, lines_of_slice).first->second;
+    }
     std::map<std::uint32_t, LineCounts> stores_;  // by site
 };
 

@@ -13,14 +13,16 @@ namespace coalprof {
 
 // How accesses are distributed among lines.
 struct LineShares {
-    double lines = 0;    // as many with equal shares are as uneven
+    double lines = 0;    // as many neighbours with equal shares are as uneven
     double busiest = 0;  // the share of the line that has most
 };
 
 class LineCounts {
  public:
+    // Lines that are `together` count as one, times as many.
+    explicit LineCounts(std::uint64_t together = 1) : together_(together) {}
     void add(std::uint64_t line, std::uint64_t times) {
-        const std::size_t cell = mixed(line) % cells;
+        const std::size_t cell = mixed(line / together_) % cells;
         if (attempt_[cell] == 0) touched_.push_back(static_cast<std::uint16_t>(cell));
         attempt_[cell] += times;
     }
@@ -53,10 +55,12 @@ class LineCounts {
         if (all == 0) return {};
         // Lines that share a cell by chance make the rest of the squares.
         constexpr double by_chance = 1.0 / cells, least = 1e-9;
-        return {1 / std::max(least, squares / (all * all) - by_chance), most / all};
+        const double places = 1 / std::max(least, squares / (all * all) - by_chance);
+        return {places * static_cast<double>(together_), most / all};
     }
 
  private:
+    std::uint64_t together_;
     static constexpr std::size_t cells = 4096;
     std::array<std::uint64_t, cells> kept_{}, attempt_{};
     std::vector<std::uint16_t> touched_;

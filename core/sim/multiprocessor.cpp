@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <queue>
+#include <span>
 
 #include "core/sim/line_table.h"
 #include "core/sim/random.h"
@@ -36,6 +37,7 @@ class L1Tags {
         std::uint64_t before = 0;  // lines that came before its last use
         std::uint8_t present = 0;
         std::array<double, 4> since{};
+        double until = 0;  // when its loads have returned
     };
     Line& find(std::uint64_t line, std::uint32_t part) {
         const std::uint32_t* const found = places_.find(line);
@@ -47,6 +49,22 @@ class L1Tags {
         one.part = part;
         one.before = filled_;
         return one;
+    }
+
+    // A load of it returns then.
+    void hold(std::uint64_t line, double until) {
+        if (const std::uint32_t* const found = places_.find(line))
+            lines_[*found].until = std::max(lines_[*found].until, until);
+    }
+    // A store of less than a sector takes a line out of L1 whose loads have yet to return
+    // (docs/measurements/h200/met_lines.txt).
+    void store_part(std::uint64_t line, double now) {
+        const std::uint32_t* const found = places_.find(line);
+        if (found && lines_[*found].until > now) lines_[*found].present = 0;
+    }
+    void erase(std::uint64_t line, std::uint8_t sectors) {
+        if (const std::uint32_t* const found = places_.find(line))
+            lines_[*found].present &= static_cast<std::uint8_t>(~sectors);
     }
 
  private:
@@ -93,9 +111,14 @@ class OpenRequests {
         std::rotate(found, found + 1, open_.end());
         return &open_.back();
     }
-    // When fewer than `most` have yet to leave; not before `now`.
-    double place(std::size_t most, double now) {
-        for (; open_.size() >= most; leave()) now = std::max(now, leaving_.front());
+    // When fewer than `most` have yet to leave; not before `now`. Calls `left` with those that had
+    // to.
+    template <typename Left>
+    double place(std::size_t most, double now, Left left) {
+        for (; open_.size() >= most; leave()) {
+            now = std::max(now, leaving_.front());
+            left(open_.front());
+        }
         return now;
     }
     void open(std::uint64_t line, std::uint8_t sectors, double leaves) {
@@ -141,6 +164,11 @@ class MultiprocessorRun {
           rates_(rates),
           traffic_(traffic),
           tags_(rates.l1_lines, traces.kept_share) {
+        for (const double one : rates.store_crowds) most_crowd_ = std::max(most_crowd_, one);
+        stores_parts_ = std::ranges::any_of(traces.blocks, [&](const auto& block) {
+            return std::ranges::any_of(block,
+                                       [&](const WarpEvents& warp) { return stores_parts(warp); });
+        });
         owed_.resize(traffic.size());
         result_.load_sectors.resize(traffic.size());
         result_.hit_sectors.resize(traffic.size());
@@ -168,6 +196,14 @@ class MultiprocessorRun {
  private:
     using Entry = std::pair<double, std::uint32_t>;
 
+    bool stores_parts(const WarpEvents& warp) const {
+        return std::ranges::any_of(warp.events, [&](const TraceEvent& event) {
+            const auto lines = std::span(traces_.lines).subspan(event.first_line, event.lines);
+            return event.unit == TraceUnit::store &&
+                   std::ranges::any_of(
+                       lines, [](const LineTouch& one) { return one.whole != one.sectors; });
+        });
+    }
     void start_block(double now) {
         if (next_block_ == traces_.blocks.size()) return;
         const auto& block = traces_.blocks[next_block_++];
@@ -267,9 +303,11 @@ class MultiprocessorRun {
     // It takes an access while few are queued for L1, a load also while few are for L2.
     double unit_free(const TraceEvent& event) const {
         const double l1 = std::max(tag_stage_.free, data_stage_.free) - rates_.l1_queue;
-        const double l2 = event.unit == TraceUnit::store ? stored_ : l2_.free - rates_.l2_queue;
+        const double l2 = event.unit == TraceUnit::store ? stored_ : l2_.free - l2_queue();
         return std::max(l1, l2);
     }
+    // As many requests where slices are crowded.
+    double l2_queue() const { return rates_.l2_queue * (met_loads_ > 0 ? most_crowd_ : 1); }
     void finish(std::uint32_t number, const TraceEvent& event, double issued) {
         RunningWarp& warp = warps_[number];
         ++warp.next;
@@ -356,6 +394,9 @@ class MultiprocessorRun {
             const LineTouch& touched = traces_.lines[event.first_line + i];
             back = std::max(back, load_line(event, touched, looked_up));
         }
+        if (stores_parts_ && !event.goes_past_l1)
+            for (std::uint32_t i = 0; i < event.lines; ++i)
+                tags_.hold(traces_.lines[event.first_line + i].line, back);
         return back;
     }
     double load_line(const TraceEvent& event, const LineTouch& touched, double now) {
@@ -382,9 +423,10 @@ class MultiprocessorRun {
         tag_stage_.serve(now, rates_.l1_pass);
         const bool joins = loads_.find(line, now) != nullptr;
         if (!joins) {
-            loads_.place(places, now);
+            loads_.place(places, now, [](const auto&) {});
             loads_.open(line, 0, now + rates_.join_cycles);
             result_.read_requests[site] += 1;
+            l2_.serve(now, cycles_of_turn(line, now));
         }
         const double through =
             l2_.serve(now, std::max(joins ? 0 : rates_.read_request, sectors * rates_.sector));
@@ -394,6 +436,16 @@ class MultiprocessorRun {
             dram_.serve(through, owed * rates_.dram_byte * traffic_[site].read_times);
         owed = 0;
         return there + rates_.l2_latency + rates_.dram_latency + crowd(dram_, through);
+    }
+    // A load that comes soon after a store to its line, whoever's, keeps the slice busy for longer.
+    double cycles_of_turn(std::uint64_t line, double now) {
+        const std::uint32_t* const site = met_lines_.find(line);
+        if (!site || now <= 0) return 0;
+        met_loads_ += 1;
+        const double both = met_loads_ + met_stores_;
+        const double of_line = both / now * rates_.sharers / rates_.stored_lines[*site];
+        return crowd_of(*site) * rates_.slice_turn * met_stores_ / both *
+               (1 - std::exp(-of_line * rates_.turn_window));
     }
     // Other multiprocessors' requests arrive at random: the mean queue of a server with this load
     // (M/D/1).
@@ -431,11 +483,26 @@ class MultiprocessorRun {
         return crowd * std::max(rates_.write_request,
                                 whole * rates_.sector + (sectors - whole) * rates_.partial_write);
     }
+    // Lines that are stored to again and again, by all multiprocessors.
+    void note_stored(std::uint32_t site, std::uint64_t line) {
+        constexpr double most = 1e6;
+        const double lines = site < rates_.stored_lines.size() ? rates_.stored_lines[site] : 0;
+        if (lines == 0 || lines > most) return;
+        if (!met_lines_.find(line)) met_lines_.insert(line, site);
+        met_stores_ += 1;
+    }
+    // L1 keeps no sector whose store had to make place (met_lines.txt).
+    void forget(const OpenRequests::One& one, const LineTouch& next) {
+        if (!next.is_of_words) return;
+        tags_.erase(one.line, one.sectors);
+    }
     // A request waits until L2 takes it, or some cycles. Until then others to its line join.
     double store_line(const TraceEvent& event, const LineTouch& touched, double now) {
-        stored_ =
-            std::max(stored_, stores_.place(touched.is_of_words ? places : places_of_bytes, now));
+        stored_ = std::max(
+            stored_, stores_.place(touched.is_of_words ? places : places_of_bytes, now,
+                                   [&](const OpenRequests::One& one) { forget(one, touched); }));
         const double through = l2_.serve(stored_, store_cycles(event.site, touched));
+        note_stored(event.site, touched.line);
         stores_.open(touched.line, touched.sectors,
                      std::max(through, stored_ + rates_.join_cycles));
         result_.write_requests[event.site] += 1;
@@ -456,7 +523,10 @@ class MultiprocessorRun {
             data_stage_.serve(looked_up, cycles_of_joining);
         for (std::uint32_t i = 0; i < event.lines; ++i) {
             const LineTouch& touched = traces_.lines[event.first_line + i];
-            if (is_store) result_.stored_lines[event.site] += 1;
+            if (is_store) {
+                result_.stored_lines[event.site] += 1;
+                if (touched.whole != touched.sectors) tags_.store_part(touched.line, looked_up);
+            }
             if (is_store && joins(event, touched, std::max(looked_up, stored_))) continue;
             const double through =
                 is_store ? store_line(event, touched, looked_up)
@@ -512,6 +582,10 @@ class MultiprocessorRun {
     // Lines with a request that waits (docs/measurements/h100/gathered.txt, of stores).
     static constexpr std::size_t places = 24, places_of_bytes = 8;
     OpenRequests loads_, stores_;
+    LineTable met_lines_;  // that stores of several warps meet in: the site
+    double met_loads_ = 0, met_stores_ = 0;
+    double most_crowd_ = 1;
+    bool stores_parts_ = false;              // of sectors
     double stored_ = 0;                      // since stores have had a place for their requests
     std::vector<std::uint32_t> waited_for_;  // sites
     SimResult result_;

@@ -29,8 +29,14 @@ struct MultiprocessorRates : SimRates {
     std::uint32_t l1_lines = 0;
     std::uint32_t resident_blocks = 1;
     double slice_sector = 0;  // stored, if all slices of L2 work
+    // Of a load that comes to L2 within `turn_window` of a store to its line, whoever's: more
+    // cycles of its slice (docs/measurements/h200/met_lines.txt).
+    double slice_turn = 0;
+    double turn_window = 0;
+    double sharers = 1;  // multiprocessors at work
     // By site: how many times longer stores take, as they meet in few slices; empty: once.
     std::vector<double> store_crowds = {};
+    std::vector<double> stored_lines = {};  // by site, different ones; 0: not known
 };
 
 // By site: bytes of device memory for each requested sector, and how many times as long they take

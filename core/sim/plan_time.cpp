@@ -377,18 +377,38 @@ class PlanFeed {
         }
         return traces;
     }
-    // As nvcc compiles such kernels (within a quarter of the SASS of 15 of them for sm_90). A
-    // random word is two products and a remainder of 64 bits: 7.2e9 of warps a second on an H200
-    // (`shared-random`).
+    // Of a thread, as NVRTC 13.0 compiles the measured kernel for 9.0: all instructions, and those
+    // of the units for integers, which take two cycles each. Of 366 kernels nine of ten are within
+    // 20 % (docs/measurements/instructions.txt).
     IssueCost cost_of(std::uint32_t elements) const {
-        constexpr double once = 9, of_access = 1.6, of_division = 3, of_integer = 1.5,
-                         of_hash = 105;
         const Computed index = computed_of(plan_.program);
-        const double of_index = index.operators + of_division * index.divisions + index.conditions +
-                                of_hash * index.hashes;
-        const double accesses = static_cast<double>(plan_.program.instructions.size());
-        return {.issued = static_cast<float>(once + elements * (of_access * accesses + of_index)),
-                .integer = static_cast<float>(of_integer * elements * of_index)};
+        double issued = 0, integer = 0;
+        const auto add = [&](double times, double all, double of_integers) {
+            issued += times * all;
+            integer += times * of_integers;
+        };
+        for (const Instruction& one : plan_.program.instructions) {
+            const double more_words =
+                std::max(1u, plan_.program.arrays[one.array].element_bytes / 4) - 1.0;
+            if (has_barrier(plan_.program)) {
+                add(1, 3, 1);  // of a tile; most addresses are constants apart
+            } else if (one.kind == AccessKind::load) {
+                add(1, 13.1, 6.6);  // a loaded value is checked
+                add(more_words, 1.6, 1);
+            } else if (one.kind == AccessKind::store) {
+                add(1, 7.7, 4.6);
+                add(more_words, 3.1, 1.7);
+            } else {
+                add(1, 7.9, 4.2);
+            }
+        }
+        add(index.operators, 1.7, 1.3);
+        add(index.divisions, 8.8, 2.3);
+        add(index.conditions, 3.2, 2.1);
+        add(index.hashes, 88.6, 40.1);  // with a remainder of 64 bits
+        const double once = has_barrier(plan_.program) ? 104 : 10.5;
+        return {.issued = static_cast<float>(once + elements * issued),
+                .integer = static_cast<float>(2 * elements * integer)};
     }
 
     WarpEvents events_of(const std::vector<PlannedAccess>& planned, std::uint64_t block,

@@ -3,14 +3,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 namespace coalprof {
 
-// A hash distributes lines among slices of L2. The number of slices that neighbouring lines lie in:
-// 1, 2, 4 and 8 for 1, 4, 16 and 32 of them. From the rate at which L2 of a GH100 takes stores to
-// them (tests/data/h100/gathered.jsonl.gz).
+// A hash distributes groups of this many neighbouring lines among slices of L2: an H200 takes loads
+// of 4 lines no faster than of one, those of 8 and 16 by 2 and 3 slices
+// (docs/measurements/h200/met_lines.txt).
+inline constexpr std::uint64_t lines_of_slice = 4;
+
+// The number of slices that neighbouring lines lie in: 1, 2, 4 and 8 for 4, 8, 16 and 32 of them.
 constexpr double slices_of(double lines) {
-    return lines < 4 ? 1 : lines < 16 ? 2 : lines < 32 ? 4 : 8;
+    return lines < 8 ? 1 : lines < 16 ? 2 : lines < 32 ? 4 : 8;
 }
 
 // The slices of L2 that accesses keep busy, if so many of them lie in so many lines: few lines are

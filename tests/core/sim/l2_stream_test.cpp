@@ -72,17 +72,18 @@ TEST(L2Stream, counts_the_lines_that_are_busy) {
     EXPECT_NEAR(stream.sample().atomics.lines, 4, 0.1);
 }
 
-// Blocks of a box that each have their own line, and blocks that have the same one.
+// Blocks of a box that have the same line, neighbouring ones, and ones 4 KiB apart: four neighbours
+// lie in one slice, so that 256 lines far from each other are in as many slices as 1,024.
 TEST(L2Stream, counts_the_lines_of_all_blocks_of_a_box) {
-    for (const std::int64_t apart : {0, 4096}) {
+    for (const std::int64_t apart : {0, 128, 4096}) {
         KernelLaunch launch;
         launch.grid[0] = 256;
         L2Stream stream(launch, 256, 1);
         WarpAccess access{.active_lanes = 1, .kind = AccessKind::store};
         stream.take(0, access, {apart, 0, 0}, BlockBox{.count = {256, 1, 1}});
         stream.keep();
-        const double lines = stream.sample().stores[0].lines;
-        EXPECT_NEAR(lines, apart == 0 ? 1 : 256, apart == 0 ? 0.01 : 40);
+        const double expected = apart == 0 ? 4 : apart == 128 ? 256 : 1024;
+        EXPECT_NEAR(stream.sample().stores[0].lines, expected, 0.15 * expected);
     }
 }
 
