@@ -19,8 +19,10 @@ struct CheckCommand {
 ExitCode run_check(const CheckCommand& command) {
     const StepLines steps(command.report.telling.verbose);
     if (!command.budgets.are_given())
-        throw UsageError("check: there is no budget",
-                         "for example --budget 'load_sectors_per_request <= 4', or --budget-file");
+        throw UsageError(
+            "check: there is no budget",
+            "for example --budget 'load_sectors_per_request <= 4', or --budget-file; kernels "
+            "of source: coalprof kernel FILE --budget B");
     BudgetJudge judge(command.budgets.read(), nullptr, command.budgets.may_lack);
     command.report.check();
     SavedResult(command.file, "check").read(judge);

@@ -28,8 +28,10 @@
 
 #include "cli/print.h"
 #include "core/runtime/signal.h"
+#include "core/text/byte_source.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
+#include "core/text/file_kind.h"
 #include "core/text/files_in_use.h"
 
 #ifdef COALPROF_HAS_CUDA
@@ -171,6 +173,13 @@ int run_and_wait(std::vector<std::string> words, const Variables& added,
     if (error == 0) return wait(child);
     print_err(
         fmt::format("coalprof: cannot start {}: {}\n", shown(words.front()), text_of_errno(error)));
+    const std::string& file = words.front();
+    if (std::filesystem::is_regular_file(file)) {
+        const std::string way = way_of_file(beginning_of(*open_own_bytes(file)), file);
+        print_err(fmt::format("hint: {}\n", !way.empty()      ? way
+                                            : error == ENOENT ? "of this folder: ./" + shown(file)
+                                                              : "it is not executable: chmod +x"));
+    }
     return error == ENOENT ? 127 : 126;
 }
 

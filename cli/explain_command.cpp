@@ -260,12 +260,21 @@ DrawnWarps explain_pattern(const CLI::App& app, const Invocation& invocation,
         fmt::format("a file follows its kind: coalprof explain kernel {0} NAME --line N, or "
                     "coalprof explain warps {0}",
                     shown(command.pattern)));
+    const std::size_t equals = command.pattern.find('=');
+    if (equals != std::string::npos && known_pattern(command.pattern.substr(0, equals)))
+        throw UsageError(
+            fmt::format("unknown pattern '{}'", shown(command.pattern)),
+            fmt::format("coalprof explain {} --at {}", command.pattern.substr(0, equals),
+                        shown(command.pattern.substr(equals + 1))));
     const PatternInfo& pattern = find_pattern(command.pattern);
     refuse_foreign_options(app, invocation, pattern.name, &pattern);
     if (app.count("EXPR") > 0)
         throw UsageError(fmt::format("explain {}: a pattern has no second argument, '{}'",
                                      pattern.name, shown(command.formula.text)),
-                         std::string(subjects.back().hint));
+                         command.formula.text.find_first_not_of("0123456789") == std::string::npos
+                             ? fmt::format("its value: coalprof explain {} --at {}", pattern.name,
+                                           command.formula.text)
+                             : std::string(subjects.back().hint));
     const ChosenPlan chosen = plan_of(command, pattern, machine);
     const Plan& plan = chosen.plan;
     command.sweep.require_effects(accesses_of(plan.program), plan.pattern, invocation);

@@ -386,11 +386,10 @@ ExitCode run_within(LimitsHeld& limits, KernelCommand command, const Invocation&
     }
     OutputOptions output = command.output;
     // A page shows the kernel's own source.
-    if (output.source_folders.empty())
-        for (const std::string& file : command.files) {
-            const std::string folder = std::filesystem::path(file).parent_path().string();
-            output.source_folders.push_back(folder.empty() ? "." : folder);
-        }
+    for (const std::string& file : command.files) {
+        const std::string folder = std::filesystem::path(file).parent_path().string();
+        output.usual_sources.push_back(folder.empty() ? "." : folder);
+    }
     Outputs outputs = output.open(output.targets());
     ViewOptions view = output.view;
     const bool has_times = std::ranges::all_of(machines, is_simulated_on);

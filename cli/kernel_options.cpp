@@ -246,7 +246,8 @@ std::string KernelFile::hint_for(const std::string& name) const {
         return "a template is compiled where the file instantiates it: template __global__ void "
                "scale<float>(float*, int);";
     if (!name.empty() && name.find_first_not_of("0123456789x") == name.npos)
-        return "dimensions are one word: --grid 128x128 --block 32x8";
+        return "a number belongs to an option, --arg n=1000; dimensions are one word: --grid "
+               "128x128 --block 32x8";
     if (std::ranges::find(size_units, name, &UnitStep::unit) != size_units.end())
         return fmt::format("a size is one word: 4{}", name);
     if (std::filesystem::exists(name))
@@ -298,7 +299,10 @@ KernelFile::Kernel KernelFile::kernel(const std::string& name) const {
     if (found.empty())
         throw UsageError(
             names_found_by({}).empty()
-                ? fmt::format("{}: it holds no kernel", shown(options_.file))
+                ? fmt::format("{}: {}", shown(options_.file),
+                              source_.bytes.empty() ? "the file is empty"
+                                                    : "it holds no kernel: no function with "
+                                                      "__global__, or .entry in PTX")
                 : fmt::format("{}: it holds no kernel '{}'; it holds {}", shown(options_.file),
                               shown(name), list_of_names(names_found_by({}))),
             hint_for(name));

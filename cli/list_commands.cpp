@@ -120,10 +120,13 @@ Listing list_counters(const std::string& word) {
     return listing;
 }
 
-// "L2 60 MiB", "no L2", "L2 ?"
-std::string l2_text(const Board& board) {
-    if (!board.l2_bytes) return "L2 ?";
-    return *board.l2_bytes == 0 ? "no L2" : "L2 " + bytes_text(*board.l2_bytes);
+// "L2 60 MiB, 141 GiB", "no L2", "L2 ?"
+std::string memories_text(const Board& board) {
+    std::string text = !board.l2_bytes        ? "L2 ?"
+                       : *board.l2_bytes == 0 ? "no L2"
+                                              : "L2 " + bytes_text(*board.l2_bytes);
+    if (board.memory_bytes) text += ", " + bytes_text(*board.memory_bytes);
+    return text;
 }
 
 Listing list_machines() {
@@ -138,7 +141,7 @@ Listing list_machines() {
                     text += fmt::format(
                         "  {:<12} {:<26} {:>4} SMs {:>5.0f} GB/s  {}\n", board.key, board.name,
                         board.multiprocessors != 0 ? fmt::to_string(board.multiprocessors) : "?",
-                        board.peak_bytes_per_second / 1e9, l2_text(board));
+                        board.peak_bytes_per_second / 1e9, memories_text(board));
         }
         return text;
     };

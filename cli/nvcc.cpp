@@ -112,6 +112,10 @@ std::string macro_line(const std::string& define) {
     if (define.find_first_of("\n\r") != define.npos)
         throw UsageError(fmt::format("-D {}: a macro is one line", shown(define)));
     const std::size_t equals = define.find('=');
+    if (const std::size_t blank = define.find(' '); blank < std::min(equals, define.find('(')))
+        throw UsageError(fmt::format("-D {}: a name has no blank", shown(define)),
+                         fmt::format("-D {}={}", shown(define.substr(0, blank)),
+                                     shown(define.substr(blank + 1))));
     return equals == define.npos ? fmt::format("#define {} 1\n", define)
                                  : fmt::format("#define {} {}\n", define.substr(0, equals),
                                                define.substr(equals + 1));

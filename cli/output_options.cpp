@@ -299,6 +299,12 @@ std::vector<OutputTarget> OutputOptions::targets() const {
     }
     if (!stdout_is_taken)
         targets.insert(targets.begin(), {"-", named ? named : &default_format(), on_screen});
+    if (!source_folders.empty() && std::ranges::none_of(targets, [](const OutputTarget& target) {
+            return target.format->name == "html";
+        }))
+        note("--source: only a page shows lines of the source: -o FILE.html");
+    const std::vector<std::string>& folders =
+        source_folders.empty() ? usual_sources : source_folders;
     for (OutputTarget& target : targets) {
         target.style.name = std::filesystem::path(target.path).stem().string();
         if (is_standard_output(target.path)) target.style.name.clear();
@@ -306,7 +312,7 @@ std::vector<OutputTarget> OutputOptions::targets() const {
         target.style.folds_rows = !view.all_rows;
         target.style.explains_all = verbose;
         target.style.is_quiet = quiet;
-        target.style.find_source = [folders = source_folders](const std::string& file) {
+        target.style.find_source = [folders](const std::string& file) {
             return find_source(folders, file);
         };
     }

@@ -61,6 +61,7 @@ struct OutputOptions {
     std::string format;
     std::vector<std::string> files;
     std::vector<std::string> source_folders;
+    std::vector<std::string> usual_sources = {};  // the folders without --source
     bool json = false;
     bool jsonl = false;
     bool csv = false;

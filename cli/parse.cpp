@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cctype>
 #include <optional>
 
 #include "cli/build_text.h"
@@ -44,6 +46,7 @@ constexpr std::array ways{
     Way{" kernel ", " --dlcm --dscm --path ",
         "how memory is accessed is written in the kernel: __ldcg(), __stcs()"},
     Way{" kernel ", " --range -r --var --at ", "an argument and its values: --arg n=1024..4096*2"},
+    Way{" kernel ", " --threads ", "threads of the launch: --grid 1048576/block --block 256"},
     Way{" kernel ", " --line --array --warp ",
         "a line is drawn by coalprof explain kernel FILE NAME --line N --array A"},
     Way{" kernel ", " --device --backend --counters --repeat ",
@@ -52,8 +55,13 @@ constexpr std::array ways{
         "the program decides that; launches of your choice: coalprof kernel PROGRAM --grid ..."},
     Way{" run ", " --machine -m ",
         "the GPU here is measured; others are predicted by coalprof kernel PROGRAM {} ..."},
-    Way{" report check compare merge ", " --machine -m ",
-        "a saved result is of its machine; predict again with {}"},
+    Way{" run ", " --launch-skip --launch-count -c ",
+        "--first N counts the first N launches of each kernel"},
+    Way{" warps ", " --grid --block --size -s --range -r --array --var ",
+        "a line of the file is one warp, with its addresses"},
+    Way{" report check compare merge ",
+        " --machine -m --range -r --type -t --op --size -s --block --grid ",
+        "a saved result has what was swept; predict again with {}"},
     Way{" run merge report check ", " --columns --sort --best ",
         "of a saved result (-o FILE.json): coalprof report FILE.json {} ..."},
     Way{" run merge report compare ", " --budget --budget-file ",
@@ -102,7 +110,13 @@ std::string hint_for_option(const CLI::App& command, std::string_view option) {
     for (const char* word : {"--grid", "--block"})
         if (option == std::string("-") + word[2] && has_option(command, word))
             return fmt::format("write {}", word);
-    const std::string name = known_pattern(command.get_name()) ? "PATTERN" : command.get_name();
+    const PatternInfo* own = known_pattern(command.get_name());
+    const std::string_view word =
+        option.substr(std::min(option.find_first_not_of('-'), option.size()));
+    if (own && (word == own->parameter || known_pattern(word)))
+        return fmt::format("values of {}: coalprof {} --range ...", word,
+                           word == own->parameter ? own->name : word);
+    const std::string name = own ? "PATTERN" : command.get_name();
     for (const Way& known : ways)
         if (has_word(known.commands, name) && has_word(known.options, option))
             return fmt::format(fmt::runtime(known.way), option);
@@ -112,9 +126,21 @@ std::string hint_for_option(const CLI::App& command, std::string_view option) {
 // Where an argument that `command` does not take belongs; empty: unknown.
 std::string hint_for_argument(const CLI::App& command, const std::string& typed) {
     const bool is_number = !typed.empty() && typed.front() >= '0' && typed.front() <= '9';
-    if (is_number && has_option(command, "--range"))
+    if (is_number && has_option(command, "--range")) {
+        // --range 1 2 3
+        std::vector<std::string> values = command.get_option("--range")->results();
+        for (const std::string& value : command.remaining()) values.push_back(value);
         return fmt::format("values go by --range: {}",
-                           typed_again({command.get_name(), "--range", typed}));
+                           typed_again({command.get_name(), "--range", joined(values, ",")}));
+    }
+    if (is_number && command.get_name() == "occupancy")
+        return fmt::format("threads of a block: --block {}", typed);
+    if (command.get_name() == "verify" && known_pattern(typed))
+        return fmt::format("--patterns {}", typed);
+    if (command.get_name() == "warps")
+        return fmt::format("one file at a time: cat {} {} | coalprof warps -",
+                           shell_word(command.get_option("FILE")->results().front()),
+                           shell_word(typed));
     if (known_pattern(command.get_name()) && known_pattern(typed))
         return "one pattern at a time; side by side go formulas: coalprof formula 'a[i*3]' "
                "'a[i]', or saved results: coalprof compare A.json B.json --across pattern";
@@ -227,6 +253,10 @@ std::string commands_with(const CLI::App& app, const std::string& option) {
         known.empty() ? nearest_sentence(option, option_names(command)) : std::string();
     const std::string argument = missing_argument(command);
     std::string hint = known.empty() ? fmt::format("`{} --help` lists the options", where) : known;
+    if (command.get_name() == "kernel" && meant.empty() && known.empty() &&
+        option.starts_with("--"))
+        hint = fmt::format("if it is an argument of the kernel: --arg {}=VALUE",
+                           printable(option.substr(2)));
     if (meant.empty() && known.empty() && !typed.starts_with("--") &&
         !argument.empty()) {  // -i+n-1 is a formula
         std::erase(words, typed);
@@ -279,11 +309,51 @@ void refuse_empty_values(CLI::App& app) {
                                    : known);
 }
 
+// "1,048,576" in f32[1,048,576]: digits in groups of three; empty: there is none.
+std::string_view thousands_in(std::string_view text) {
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const bool begins = at == 0 || (!std::isalnum(static_cast<unsigned char>(text[at - 1])) &&
+                                        text[at - 1] != '_');
+        const std::size_t digits = read_integer(text.substr(at)).length;
+        if (!begins || digits == 0 || digits > 3 || text[at] == '0') continue;
+        std::size_t end = at + digits;
+        while (end < text.size() && text[end] == ',' &&
+               read_integer(text.substr(end + 1)).length == 3)
+            end += 4;
+        if (end > at + digits) return text.substr(at, end - at);
+    }
+    return {};
+}
+
+bool is_quiet(const CLI::App& command) {
+    const CLI::Option* quiet = command.get_option_no_throw("--quiet");
+    return quiet && quiet->count() > 0;
+}
+
+// n=4,096 is refused; n=16,384 is a list and is remarked upon where the number is a power of two.
+void refuse_thousands(const CLI::App& command) {
+    for (const CLI::Option* option : command.get_options()) {
+        const std::string type = option->get_type_name();
+        if (!option->nonpositional() || type.starts_with("F") ||
+            has_word(" --code -D --nvcc-args --kernel --name --nvtx ", option->get_name()))
+            continue;  // files, folders and texts
+        for (const std::string& value : option->results()) {
+            std::string meant(thousands_in(value));
+            const bool is_sure = meant.find(",0") != meant.npos;
+            std::erase(meant, ',');
+            const std::string sentence = fmt::format(
+                "{} {}: a comma separates the values of a list", option->get_name(), shown(value));
+            if (is_sure) throw UsageError(sentence, fmt::format("the number is written {}", meant));
+            if (!is_quiet(command) && std::has_single_bit(read_integer(meant).value))
+                print_err(fmt::format("coalprof: {}; the number is written {}\n", sentence, meant));
+        }
+    }
+}
+
 // --block 32,8 may be meant as 32x8.
 void note_meanings_of_block(const CLI::App& command) {
     const CLI::Option* option = command.get_option_no_throw("--block");
-    const CLI::Option* quiet = command.get_option_no_throw("--quiet");
-    if (!option || option->results().size() != 1 || (quiet && quiet->count() > 0)) return;
+    if (!option || option->results().size() != 1 || is_quiet(command)) return;
     constexpr std::uint64_t most_threads = 1024;
     const std::vector<std::string> sizes = list_items(option->results().front());
     std::uint64_t threads = 1;
@@ -383,6 +453,7 @@ bool parse_command_line(CLI::App& app, const std::vector<std::string>& argv) {
             // CLI11 takes them in reverse order.
             std::vector<std::string>(words.rbegin(), words.rend()));
         refuse_empty_values(app);
+        refuse_thousands(chosen_command(app));
         note_meanings_of_block(chosen_command(app));
         return true;
     } catch (const CLI::CallForHelp&) {

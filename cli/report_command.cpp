@@ -83,10 +83,9 @@ class JoinedResults : public ResultSink {
     }
     void finish(const ResultTail& tail) override {
         table_->finish(tail);
+        next_.end_of_part(tail);
         tail_.status = std::max(tail_.status, tail.status);
         tail_.warnings.insert(tail_.warnings.end(), tail.warnings.begin(), tail.warnings.end());
-        tail_.verdicts.insert(tail_.verdicts.end(), tail.verdicts.begin(), tail.verdicts.end());
-        tail_.findings.insert(tail_.findings.end(), tail.findings.begin(), tail.findings.end());
     }
     void end() { next_.finish(tail_); }
 

@@ -175,7 +175,7 @@ void check(const RunCommand& command, const Invocation& invocation) {
 std::vector<OutputTarget> targets_of(const RunCommand& command) {
     OutputOptions output = command.output;
     // The page of a program that is built here shows its source.
-    if (output.source_folders.empty()) output.source_folders = {"."};
+    output.usual_sources = {"."};
     std::vector<OutputTarget> targets = output.targets();
     if (command.output.sends_files_to_standard_output()) return targets;
     for (OutputTarget& target : targets)

@@ -42,10 +42,12 @@ DeviceAccess device_for(const MachineOptions& machine, const OutputOptions& outp
     const char* without = backend == MachineOptions::Backend::model ? "--backend model"
                           : !machine.machine.empty() && !demanded   ? "--machine"
                                                                     : nullptr;
-    for (const char* option : {"--device", "--repeat"})
-        if (without && invocation.has_typed(option))
+    for (const char* option : {"--device", "--repeat", "--counters"})
+        if (without && invocation.has_typed(option) &&
+            (option != std::string_view("--counters") ||
+             counters_listed(machine.counters).empty()))  // listed ones choose what is shown
             throw UsageError(fmt::format("{} and {}: nothing is measured", option, without),
-                             "leave one of them out");
+                             "leave one of them out; --json has all that is predicted");
     if (without) return {};
     const bool wants_counters = machine.counters != "none";
     const std::future<void> loading = load_counters_ahead(wants_counters);

@@ -306,8 +306,12 @@ void WarpsReader::refuse_other_kind() {
     if (!source_.can_rewind()) return;
     source_.rewind();
     const std::string beginning = beginning_of(source_);
-    if (!way_of_file(beginning, file_name_).empty())
-        refuse_kind(beginning, file_name_, "a warps file", {});
+    const bool is_csv = kind_of_file(beginning).starts_with("CSV");
+    if (is_csv || !way_of_file(beginning, file_name_).empty())
+        refuse_kind(beginning, file_name_, "a warps file",
+                    is_csv ? fmt::format("{}; blanks part them: tr , ' ' < {} | coalprof warps -",
+                                         line_hint, shell_word(file_name_))
+                           : std::string());
 }
 
 bool WarpsReader::next(WarpLine& line, Wait wait) {

@@ -265,6 +265,7 @@ ListDocument machine_document(const Calibration& calibration) {
                  {"multiprocessors", device.multiprocessors},
                  {"peak_bytes_per_second", device.peak_bytes_per_second()},
                  {"l2_bytes", device.l2_bytes},
+                 {"memory_bytes", device.memory_bytes},
                  {"uuid", device.uuid},
                  {"driver_version", device.driver_version},
                  {"clock_hz", device.clock_hz},

@@ -44,6 +44,11 @@ std::string too_large(const Abilities& abilities, const Dimensions& grid) {
     return {};
 }
 
+Warning impossible(const Machine& machine, const std::string& clause) {
+    return {
+        "W-IMPOSSIBLE", {}, fmt::format("{} could not run this launch: {}", machine.name, clause)};
+}
+
 }  // namespace
 
 std::vector<std::string> launch_obstacles(const Rules& rules, std::uint32_t block_threads,
@@ -54,9 +59,10 @@ std::vector<std::string> launch_obstacles(const Rules& rules, std::uint32_t bloc
         return occupancy(rules, {.block = block_threads, .shared_bytes = bytes}).impossible;
     };
     if (const std::string of_block = obstacle(shared_bytes); !of_block.empty())
-        found.push_back(of_block + (obstacle(0).empty()
-                                        ? " (less shared memory or a smaller --block may do)"
-                                        : " (a smaller --block may do)"));
+        found.push_back(of_block +
+                        (obstacle(0).empty()
+                             ? " (a smaller --shared may do, or --block where it decides that)"
+                             : " (a smaller --block may do)"));
     if (grid)
         if (const std::string of_grid = too_large(rules.abilities, *grid); !of_grid.empty())
             found.push_back(of_grid);
@@ -85,13 +91,24 @@ std::string idle_lanes(std::uint64_t block_threads) {
         block_threads, warp_lanes - last, warp_lanes);
 }
 
+std::optional<Warning> memory_warning(const Machine& machine, std::uint64_t bytes) {
+    if (!machine.board || bytes <= machine.board->memory_bytes.value_or(bytes)) return std::nullopt;
+    return impossible(
+        machine, fmt::format("its arrays take {}, and the board has {} at most", bytes_text(bytes),
+                             bytes_text(*machine.board->memory_bytes)));
+}
+
 std::vector<Warning> launch_warnings(const Machine& machine, const Plan& plan) {
     std::vector<Warning> warnings;
     const Rules& rules = *machine.rules;
     for (const std::string& clause : obstacles(rules, plan))
-        warnings.push_back({"W-IMPOSSIBLE",
-                            {},
-                            fmt::format("{} could not run this launch: {}", machine.name, clause)});
+        warnings.push_back(impossible(machine, clause));
+    std::uint64_t bytes = 0;  // of the board's memory, which managed and host memory exceed
+    for (std::uint32_t array = 0; array < plan.program.arrays.size(); ++array)
+        if (space_of(plan.program, array) == Space::global &&
+            (plan.allocation == Allocation::device || plan.allocation == Allocation::static_array))
+            bytes += plan.program.arrays[array].bytes();
+    if (auto warning = memory_warning(machine, bytes)) warnings.push_back(std::move(*warning));
     if (std::string idle = idle_lanes(plan.shape.block); !idle.empty())
         warnings.push_back({"W-LAUNCH", {}, std::move(idle)});
     const CachePolicy& cache = plan.cache;

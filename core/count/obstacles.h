@@ -19,13 +19,15 @@ std::vector<std::string> launch_obstacles(const Rules& rules, std::uint32_t bloc
                                           const std::optional<Dimensions>& grid);
 
 // Clauses such as "a block has 1024 threads, the most is 512"; empty: none is known. They concern
-// the plan's program, shape and allocation. Not considered: sizes of memory, because boards came
-// with several, and default grids, because two dimensions hold what one does not (65,535 blocks
-// before 3.0).
+// the plan's program, shape and allocation. Not considered: default grids, because two dimensions
+// hold what one does not (65,535 blocks before 3.0).
 std::vector<std::string> obstacles(const Rules& rules, const Plan& plan);
 
 // Says how many lanes are idle in blocks of this many threads; empty where none are.
 std::string idle_lanes(std::uint64_t block_threads);
+
+// A warning where arrays of so many bytes do not fit the memory of the machine's board.
+std::optional<Warning> memory_warning(const Machine& machine, std::uint64_t bytes);
 
 // The obstacles as warnings of the whole run, which name the machine, and W-LAUNCH for idle lanes
 // and for settings that the machine does not have.

@@ -89,9 +89,11 @@ class Drawing {
             const NumberStyle style = scale_for(Unit::second, time.seconds.middle, "");
             return number_text(seconds, estimate_style(style));
         };
-        return fmt::format("~{} for the launch ({} to {}), limited by {}.",
+        const bool is_of_accesses = time.limit > Limit::instructions;
+        return fmt::format("~{} for the launch ({} to {}), limited by {}{}.",
                            time_text(time.seconds.middle), number(time.seconds.low),
-                           number(time.seconds.high), phrase_of(time.limit));
+                           number(time.seconds.high), phrase_of(time.limit),
+                           is_of_accesses ? "" : ", not by its accesses");
     }
     void title() {
         std::string text = explanation_.name;

@@ -10,6 +10,7 @@
 #include "core/text/byte_source.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
+#include "core/text/file_kind.h"
 
 namespace coalprof {
 namespace {
@@ -70,6 +71,8 @@ class DeclarationReader {
             file = read_npy(*bytes, text.file);
             if (text.extents.empty()) text.set_extents(file.shape);
         } else {
+            if (!way_of_file(*bytes, text.file).empty())
+                refuse_kind(*bytes, text.file, "an array of numbers", {});
             if (!array_.type) fail("a file that is no .npy says no type: col=i32[1000]=@raw.bin");
             file = {name_of(*array_.type)[0] == 'f'   ? 'f'
                     : name_of(*array_.type)[0] == 's' ? 'i'

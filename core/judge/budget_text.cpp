@@ -12,6 +12,7 @@
 #include "core/result/counter.h"
 #include "core/text/byte_source.h"
 #include "core/text/describe.h"
+#include "core/text/file_kind.h"
 #include "core/text/name_list.h"
 #include "core/text/number.h"
 #include "core/text/range.h"
@@ -131,7 +132,12 @@ class BudgetParser {
                 at_ += sign.text.size();
                 return sign.relation;
             }
-        value_.refuse(at_, "expected <=, <, >=, >, == or != here");
+        const std::string_view rest = value_.text.substr(at_);
+        value_.refuse(at_, "expected <=, <, >=, >, == or != here",
+                      rest.starts_with("=<")   ? "write <="
+                      : rest.starts_with("=>") ? "write >="
+                      : rest.starts_with("=")  ? "write == or <="
+                                               : value_.hint);
     }
 
     // A number with a unit, a counter, or a multiple of one.
@@ -358,6 +364,7 @@ std::vector<Budget> read_budget_file(const std::string& path) {
     if (!whole)
         throw UsageError(fmt::format("--budget-file {}: it is too long for budgets", shown(path)));
     const std::string_view text = *whole;
+    if (!way_of_file(text, path).empty()) refuse_kind(text, path, "a file of budgets", {});
     std::vector<Budget> budgets;
     std::size_t line = 1;
     for (std::size_t at = 0; at < text.size(); ++line) {

@@ -126,7 +126,13 @@ class Comparison::Impl {
     }
     void compare(const Point& point, const std::string& key) {
         if (!unpack_older(key)) return remember(only_newer_, only_newer_count_, point.name);
-        if (++report_.points == 1 && is_changed_formula_) note_changed_instructions(point);
+        if (++report_.points == 1) {
+            if (is_changed_formula_) note_changed_instructions(point);
+            if (matches_values_ && old_.name != point.name)
+                report_.notes.push_back(
+                    fmt::format("points are matched by their values alone: {} is compared with {}",
+                                shown(point.name), shown(old_.name)));
+        }
         const bool is_as_before = old_.failure.empty() == point.failure.empty();
         if (!is_as_before) add_failure(point);
         look_at_work(point);

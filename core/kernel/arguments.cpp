@@ -316,14 +316,16 @@ class Binder {
                 fmt::format("{}: it does not say how many elements the array has", option_),
                 fmt::format("for example --arg {}={}[1048576]", printable(name_of(at)), value));
         const std::string near = near_parameter(value);
-        const std::string hint = !near.empty() ? near
-                                 : code_.is_address[at]
-                                     ? std::filesystem::exists(value) || value.ends_with(".npy")
-                                           ? fmt::format("did you mean --arg {}=@{}?",
-                                                         printable(name_of(at)), shown(value))
-                                           : fmt::format("an array has a size: --arg {}={}",
-                                                         printable(name_of(at)), declared(at))
-                                     : hint_for_count(value);
+        const std::string hint =
+            !near.empty() ? near
+            : value == "NULL" || value == "nullptr"
+                ? fmt::format("the null pointer is 0: --arg {}=0", printable(name_of(at)))
+            : code_.is_address[at] ? std::filesystem::exists(value) || value.ends_with(".npy")
+                                         ? fmt::format("did you mean --arg {}=@{}?",
+                                                       printable(name_of(at)), shown(value))
+                                         : fmt::format("an array has a size: --arg {}={}",
+                                                       printable(name_of(at)), declared(at))
+                                   : hint_for_count(value);
         const bool is_pointer = code_.is_address[at] && at < code_.own_parameters();
         const std::uint64_t bits =
             scalar_of(value, is_pointer ? 'b' : letter_of(at), parameter.size_bytes * 8, hint);

@@ -198,7 +198,11 @@ KernelResult predict_choice(Code& code, const KernelChoice& choice, const Machin
     bound.launch.multiprocessors =
         machine.board ? machine.board->multiprocessors : 132;  // an H100's
     bound.launch.cc_major = static_cast<std::uint32_t>(machine.rules->cc.major);
+    std::uint64_t bytes = 0;
+    for (const LaunchArray& array : bound.memory.arrays()) bytes += array.size_bytes;
     KernelResult result = predict_kernel(code, bound.launch, bound.memory, machine, options);
+    if (auto warning = memory_warning(machine, bytes))
+        result.warnings.push_back(std::move(*warning));
     if (std::string text = strange_of_launch(code, choice, result.idle_share); !text.empty())
         result.warnings.push_back({"W-LAUNCH", {}, std::move(text)});
     return result;

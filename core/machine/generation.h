@@ -34,6 +34,7 @@ namespace chips {
 inline constexpr std::uint32_t k = 1024;
 inline constexpr std::uint64_t kib = 1024;
 inline constexpr std::uint64_t mib = 1024 * kib;
+inline constexpr std::uint64_t gib = 1024 * mib;
 
 // A value that no source gives, or two give differently.
 inline constexpr std::nullopt_t unknown = std::nullopt;
@@ -51,7 +52,9 @@ inline constexpr std::string_view calculator = "CUDA Occupancy Calculator";
 inline constexpr std::string_view no_measurement = "not measured; assumed";
 inline constexpr std::string_view no_fraction =
     "not measured; the middle of 0.75 to 0.86 seen elsewhere";
-// Sources of boards.
+// Sources of boards. Memory is the largest that the TechPowerUp GPU Database lists under a name
+// (partners doubled NVIDIA's on many boards of 1.x to 5.x). Where it lacks the name (10.0, 10.3,
+// laptops, C1060) it is what NVIDIA announced, compared with no list.
 inline constexpr std::string_view sheet =
     "data sheet; TechPowerUp GPU Database (2025-12) says the same";
 inline constexpr std::string_view database =

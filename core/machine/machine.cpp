@@ -37,7 +37,8 @@ std::string plain(std::string_view text) {
 // "sm_90", "sm90", "90", "9.0", and with the suffix of a special target: "sm_90a". The plain text
 // has no underscores any more.
 const Rules* find_rules(std::string_view text) {
-    if (text.starts_with("sm")) text.remove_prefix(2);
+    for (const std::string_view prefix : {"sm", "compute", "cc"})
+        if (text.starts_with(prefix)) text.remove_prefix(prefix.size());
     if (!text.empty() && (text.back() == 'a' || text.back() == 'f')) text.remove_suffix(1);
     for (const Rules& rules : all_rules()) {
         const std::string digits = fmt::format("{}{}", rules.cc.major, rules.cc.minor);
@@ -77,10 +78,18 @@ std::string hint_for(std::string_view wanted) {
 
 [[noreturn]] void refuse(std::string_view text, std::string_view wanted) {
     const std::string hint = hint_for(wanted);
-    std::vector<std::string_view> several;  // boards that differ in the missing words
-    for (const Board& board : all_boards())
-        if (!wanted.empty() && plain(board.key).starts_with(wanted)) several.push_back(board.key);
+    // Boards that differ in the missing words, or those of "hopper" and "9".
+    std::vector<std::string_view> several;
+    bool is_generation = false;
+    for (const Board& board : all_boards()) {
+        const bool is_of_it = wanted.starts_with(plain(rules_of(board.cc).family)) ||
+                              wanted == std::to_string(board.cc.major);
+        is_generation |= is_of_it;
+        if (is_of_it || (!wanted.empty() && plain(board.key).starts_with(wanted)))
+            several.push_back(board.key);
+    }
     constexpr std::size_t most = 6;  // "gtx" alone is no abbreviation
+    if (is_generation) several.resize(std::min(several.size(), most));
     if (several.size() > 1 && several.size() <= most)
         throw UsageError(fmt::format("--machine: '{}' could be {}: name one", shown(text),
                                      fmt::join(several, " or ")),
@@ -162,6 +171,7 @@ Machine machine_of_device(ComputeCapability cc, std::string_view device_name,
                               sizes->multiprocessors,
                               sizes->peak_bytes_per_second,
                               sizes->l2_bytes,
+                              sizes->memory_bytes,
                               "queried from the device"};
     return machine;
 }
@@ -187,6 +197,7 @@ ListRow row_of(const Board& board) {
              {"multiprocessors", known(board.multiprocessors)},
              {"peak_bytes_per_second", board.peak_bytes_per_second},
              {"l2_bytes", known(board.l2_bytes)},
+             {"memory_bytes", known(board.memory_bytes)},
              {"boost_clock_hz", known(clock_hz)},
              {"source", board.source}}};
 }

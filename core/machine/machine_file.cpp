@@ -32,6 +32,7 @@ struct Ends {
 constexpr Ends multiprocessors_there_are{1, 10'000};
 constexpr Ends bytes_per_second_there_are{1e9, 1e15};
 constexpr Ends l2_bytes_there_are{1024, 1e12};
+constexpr Ends memory_bytes_there_are{1 << 20, 1e15};
 // A rate, as a factor of this program's own value for such a GPU. Those of one kind differ by a
 // factor of 1.7 between GPUs that were measured (core/machine/chips).
 constexpr double most_apart = 1000;
@@ -117,7 +118,11 @@ Machine machine_from(const ListDocument& list, const std::string& path) {
                         natural_at(list.more, "multiprocessors", multiprocessors_there_are, "1")),
                     number_at(list.more, "peak_bytes_per_second", "peak_bytes_per_second",
                               bytes_per_second_there_are, "B/s"),
-                    natural_at(list.more, "l2_bytes", l2_bytes_there_are, "bytes")});
+                    natural_at(list.more, "l2_bytes", l2_bytes_there_are, "bytes"),
+                    find_value(list.more, "memory_bytes")
+                        ? std::optional(natural_at(list.more, "memory_bytes",
+                                                   memory_bytes_there_are, "bytes"))
+                        : std::nullopt});
     // Values that the file lacks are those that this program has for such a GPU.
     const std::optional<Rates> known = rates_of(machine);
     if (!known || machine.rules->global != GlobalRule::sectors_by_warp)

@@ -116,6 +116,14 @@ std::optional<std::uint64_t> read_count(std::string_view text) {
 std::string hint_for_count(std::string_view text) {
     const ReadNumber number = read_integer(text);
     const std::string_view unit = text.substr(number.length);
+    // 2^20, 2**20, 1<<20
+    for (const std::string_view sign : {"^", "**", "<<"}) {
+        const ReadNumber power = read_integer(unit.substr(std::min(sign.size(), unit.size())));
+        if (!unit.starts_with(sign) || unit.size() != sign.size() + power.length ||
+            (sign == "<<" ? number.value != 1 : number.value != 2) || power.value > 62)
+            continue;
+        return fmt::format("write {}", std::uint64_t{1} << power.value);
+    }
     const std::size_t power = unit.empty() ? 0 : std::string_view("kmg").find(ascii_lower(unit[0]));
     constexpr std::uint64_t most = 1'000'000;  // whose products fit
     if (number.status != NumberStatus::ok || number.value > most || unit.empty() || power > 2)

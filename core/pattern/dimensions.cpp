@@ -32,6 +32,10 @@ class DimensionsReader {
             *into[axis] = number.value;
             at += number.length;
             if (at == text.size()) return dimensions;
+            if (text[at] == '/')
+                value_.refuse(at, "expected 'x' and the next dimension",
+                              fmt::format("of so many threads: {} {}/block", value_.option,
+                                          text.substr(0, at)));
             if (axis + 1 == into.size() || text[at] != 'x')
                 value_.refuse(at, axis + 1 == into.size() ? "there are three dimensions at most"
                                                           : "expected 'x' and the next dimension");

@@ -264,6 +264,14 @@ constexpr std::array<Option, 18> options_table{{
 }  // namespace
 
 std::vector<std::string> words_of_dimensions(const std::string& text, std::string_view option) {
+    // 32*8, dim3(16, 16) and (4096,1,1)
+    if (text.find("..") == text.npos && text.find_first_of("*([") != text.npos) {
+        std::string shape;
+        for (const char c : text.substr(text.starts_with("dim3") ? 4 : 0))
+            if (is_digit(c) || c == ',' || c == '*') shape += is_digit(c) ? c : 'x';
+        throw UsageError(fmt::format("{} {}: dimensions are one word", option, shown(text)),
+                         fmt::format("with an x: {} {}", option, shape));
+    }
     if (text.find("..") != text.npos || text.find_first_of("*:") != text.npos) {
         std::vector<std::string> words;
         for (const std::uint64_t number : parse_range(text, option).values())

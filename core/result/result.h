@@ -160,6 +160,8 @@ class ResultSink {
     virtual ~ResultSink() = default;
     virtual void begin(const ResultHead& head) = 0;
     virtual void point(const Point& point) = 0;
+    // The end of one of several results, which finish() ends together.
+    virtual void end_of_part(const ResultTail&) {}
     virtual void finish(const ResultTail& tail) = 0;
 };
 

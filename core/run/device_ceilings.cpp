@@ -52,9 +52,9 @@ Reading bandwidth_share(const DeviceCeilings& ceilings, const Program& program,
 }
 
 Machine machine_of(const DeviceFacts& facts) {
-    return machine_of_device(
-        {facts.major, facts.minor}, facts.name,
-        DeviceSizes{facts.multiprocessors, facts.peak_bytes_per_second(), facts.l2_bytes});
+    return machine_of_device({facts.major, facts.minor}, facts.name,
+                             DeviceSizes{facts.multiprocessors, facts.peak_bytes_per_second(),
+                                         facts.l2_bytes, facts.memory_bytes});
 }
 
 namespace {

@@ -417,7 +417,7 @@ const PatternInfo& find_pattern(std::string_view name) {
     if (const PatternInfo* known = known_pattern(name)) return *known;
     std::array<std::string_view, catalog.size()> names;
     std::ranges::transform(catalog, names.begin(), &PatternInfo::name);
-    throw UsageError(unknown_word("pattern", name, names));
+    throw UsageError(unknown_word("pattern", name, names), "`coalprof patterns` lists them");
 }
 
 LaunchShape launch_shape(std::string_view pattern, const PatternOptions& options, ElementType type,

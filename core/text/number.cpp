@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -125,10 +126,13 @@ class SizeParser {
         if (name.empty()) return size_units.front();
         if (const UnitStep* unit = find_unit(name)) return *unit;
         if (name.front() == ' ') value_.refuse(at_, "a size is written without blanks");
-        if (const ReadNumber rows = read_integer(name.substr(1));  // 4096x4096
-            name.front() == 'x' && rows.length == name.size() - 1)
-            value_.refuse(at_,
-                          "a size is one number of bytes: rows x columns x bytes of an element");
+        const std::uint64_t rows = read_integer(value_.text).value;
+        if (const ReadNumber columns = read_integer(name.substr(1));  // 4096x4096
+            name.front() == 'x' && columns.length == name.size() - 1 &&
+            std::bit_width(rows) + std::bit_width(columns.value) < 60)
+            value_.refuse(at_, "a size is one number of bytes",
+                          fmt::format("of elements of 4 bytes each: {} {}", value_.option,
+                                      size_text(4 * rows * columns.value)));
         value_.refuse(at_, fmt::format("unknown unit '{}'{}", shown(name), suggestion(name)));
     }
 
@@ -148,7 +152,9 @@ class SizeParser {
 
     [[noreturn]] void refuse_fraction(const UnitStep& unit) const {
         if (at_ == value_.text.size())
-            value_.refuse(0, "a number without a unit is whole; a fraction has one: 1.5KiB");
+            value_.refuse(0, "a number without a unit is whole",
+                          fmt::format("write {}; a fraction has a unit: {}KiB",
+                                      value_.text.substr(0, value_.text.find('.')), value_.text));
         value_.refuse(
             0, fmt::format("not a whole number of bytes ('{}' is {})", unit.unit, bytes_of(unit)));
     }

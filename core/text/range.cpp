@@ -14,7 +14,7 @@
 namespace coalprof {
 namespace {
 
-constexpr std::string_view range_hint = "ranges look like 0..32, 0..128:4, 1..1024*2 or 1,2,4";
+constexpr std::string_view range_hint = "values look like 7, 1,2,4, 0..32, 0..128:4 or 1..1024*2";
 constexpr std::string_view value_hint = "one value: 3, or with its name, stride=3";
 constexpr std::string_view signed_hint =
     "values look like 0..32, -4..4, 0..128:4, 1..1024*2 or -1,0,1";
@@ -50,7 +50,7 @@ class RangeParser {
             pieces.push_back(read_piece());
         } while (accept(","));
         if (at_ < value_.text.size())
-            refuse_here(fmt::format("expected {} or the end here", may_follow_));
+            value_.refuse(at_, fmt::format("expected {} or the end here", may_follow_), meant());
         if (has_units() && first_without_unit_ != none)
             value_.refuse(first_without_unit_, "some values have units and this one has none",
                           "give all of them units, or none: 4000B or 4KiB are bytes");
@@ -156,6 +156,22 @@ class RangeParser {
         return number.value;
     }
 
+    // What 0-32, 0:32, 1 2 3 and 32x8 may mean; others get the usual hint.
+    std::string meant() const {
+        std::string text(value_.text);
+        if (text.find_first_not_of("0123456789 ") == text.npos) {
+            std::ranges::replace(text, ' ', ',');
+            return fmt::format("write {}", text);
+        }
+        const ReadNumber first = read_integer(text);
+        const ReadNumber next = read_integer(std::string_view(text).substr(at_ + 1));
+        const bool is_pair = first.length == at_ && at_ + 1 + next.length == text.size();
+        if (is_pair && (text[at_] == '-' || text[at_] == ':') && first.value < next.value)
+            return fmt::format("write {}..{}", first.value, next.value);
+        if (is_pair && text[at_] == 'x' && first.value * next.value != 0)
+            return fmt::format("one number: {}", first.value * next.value);
+        return std::string(value_.hint);
+    }
     std::string missing_integer(std::string_view rest) const {
         if (signs_ == Signs::none && (rest.starts_with('-') || rest.starts_with('+')))
             return fmt::format("expected an integer without a sign, not '{}'{}", rest.front(),

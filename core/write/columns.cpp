@@ -217,8 +217,7 @@ void ResultGatherer::point(const Point& point) {
 }
 
 void ResultGatherer::finish(const ResultTail& tail) {
-    ResultColumns& last = results_.back();
-    last.tail = tail;
+    if (results_.size() == 1) results_.back().tail = tail;
     for (ResultColumns& result : results_) {
         const std::size_t points = result.names.size();
         for (auto& parameter : result.parameters) parameter.values.resize(points);

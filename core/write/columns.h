@@ -53,6 +53,7 @@ class ResultGatherer {
  public:
     void begin(const ResultHead& head);
     void point(const Point& point);
+    void end_of_part(const ResultTail& tail) { results_.back().tail = tail; }
     void finish(const ResultTail& tail);
     const std::vector<ResultColumns>& results() const { return results_; }
 

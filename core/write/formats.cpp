@@ -57,6 +57,9 @@ class PrintableResult : public ResultSink {
         each_text(point, look_);  // copying every point would cost more than its format
         is_plain_ ? format_->point(point) : format_->point(printable_copy(point));
     }
+    void end_of_part(const ResultTail& tail) override {
+        format_->end_of_part(printable_copy(tail));
+    }
     void finish(const ResultTail& tail) override { format_->finish(printable_copy(tail)); }
 
  private:

@@ -46,6 +46,7 @@ class HtmlWriter : public ResultSink {
             first.push_back(point);
     }
 
+    void end_of_part(const ResultTail& tail) override { gathered_.end_of_part(tail); }
     void finish(const ResultTail& tail) override {
         gathered_.finish(tail);
         const std::string title = xml_text(shown(label_of(gathered_.results().front().head)));

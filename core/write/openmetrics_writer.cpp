@@ -91,6 +91,7 @@ class OpenMetricsWriter : public ResultSink {
     void begin(const ResultHead& head) override { gathered_.begin(head); }
     void point(const Point& point) override { gathered_.point(point); }
 
+    void end_of_part(const ResultTail& tail) override { gathered_.end_of_part(tail); }
     void finish(const ResultTail& tail) override {
         gathered_.finish(tail);
         for (const ResultColumns& result : gathered_.results()) make_labels(result);

@@ -284,8 +284,11 @@ void OutputFile::fail_keeping_bytes(const std::string& target, int error) {
 
 void OutputFile::fail(std::string_view doing, int error) {
     discard();
-    throw Error(fmt::format("cannot {} {}: {}", doing, shown(path_), text_of_errno(error)),
-                ExitCode::output);
+    const std::size_t slash = path_.rfind('/');
+    const std::string why = error == ENOENT && slash != std::string::npos
+                                ? "there is no folder " + shown(path_.substr(0, slash))
+                                : text_of_errno(error);
+    throw Error(fmt::format("cannot {} {}: {}", doing, shown(path_), why), ExitCode::output);
 }
 
 std::string partial_path(const std::string& path, int number) {

@@ -185,6 +185,10 @@ void Outputs::point(const Point& point) {
     });
 }
 
+void Outputs::end_of_part(const ResultTail& tail) {
+    for_each([&](Output& output) { output.format().end_of_part(tail); });
+}
+
 void Outputs::finish(const ResultTail& tail) {
     for_each([&](Output& output) {
         output.format().finish(tail);

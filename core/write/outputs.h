@@ -55,6 +55,7 @@ class Outputs : public ResultSink {
     // Ends every output and puts the files in place; those of an interrupted result beside their
     // places, see OutputFile::commit_part(), and without points nowhere. Then throws the failures,
     // if any, as one Error (ExitCode::output).
+    void end_of_part(const ResultTail& tail) override;
     void finish(const ResultTail& tail) override;
 
  private:

@@ -52,7 +52,7 @@ class OneParameter {
     }
 
     // "offsets that are no multiple of 8 cost 25 % more sectors", "strides that are a multiple of
-    // 2 cost 2 to 32 times the passes"
+    // 2 cost 2 to 32 times the passes of all others"
     std::string of_multiples() const {
         for (const bool of_best : {true, false}) {
             std::uint64_t divisor = 0;
@@ -64,8 +64,11 @@ class OneParameter {
             };
             if (divisor < 2 || !std::ranges::all_of(samples_, fits) || !is_seen_whole(divisor))
                 continue;
-            return fmt::format("{} that are {} multiple of {} cost {}", plural(key_),
-                               of_best ? "no" : "a", divisor, more());
+            return fmt::format("{} that are {} multiple of {} cost {}{}", plural(key_),
+                               of_best ? "no" : "a", divisor, more(),
+                               of_best || is_over_ideal_ ? ""
+                               : worst_ / best_ < 2      ? " than all others"
+                                                         : " of all others");
         }
         return {};
     }

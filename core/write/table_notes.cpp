@@ -50,12 +50,6 @@ std::string ceilings_of(const MeasuredDevice& device) {
                        rate_text(number_in(device.copy_ceiling)));
 }
 
-// Then the reasons are the only content.
-bool shows_no_counter(const TableLayout& layout) {
-    return std::none_of(layout.items.begin(), layout.items.end(),
-                        [](const PlacedItem& item) { return item.place == Place::column; });
-}
-
 void add_once(std::vector<std::string>& texts, std::string text) {
     if (std::ranges::find(texts, text) == texts.end()) texts.push_back(std::move(text));
 }
@@ -164,7 +158,13 @@ void TableNotes::look_at(const TableLayout& layout, const Point& point, bool exp
     look_at_passes(point.predicted);
     look_at_reads(point.predicted);
     if (point.measured) look_at_reads(*point.measured);
-    const bool shows_nothing = shows_no_counter(layout);
+    // Where the first column has no number, the reasons are the only content.
+    const auto first = std::ranges::find_if(layout.items, [](const PlacedItem& one) {
+        return !one.facts.item.is(Counter::cost_share);
+    });
+    const bool shows_nothing =
+        first == layout.items.end() ||
+        std::holds_alternative<Unavailable>(first->facts.item.predicted(point));
     for (const auto& [facts, place] : layout.items) {
         const TableItem& item = facts.item;
         const bool is_named_below =

@@ -114,6 +114,7 @@ class Machines(Case):
         rows = self.run_ok("machines", "--json").json["machines"]
         boards = {row["board"]: row for row in rows if "board" in row}
         self.assertEqual(boards["h200"]["l2_bytes"], 60 << 20)
+        self.assertEqual(boards["c2050"]["memory_bytes"], 3 << 30)
         self.assertIsNone(boards["l40s"]["l2_bytes"])
         self.assertIsNone(boards["b100"]["multiprocessors"])
         self.assertEqual(boards["c870"]["l2_bytes"], 0)

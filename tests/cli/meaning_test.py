@@ -6,7 +6,7 @@ import tempfile
 import unittest
 
 import harness
-from harness import DONE, ENVIRONMENT, FINDING, PARTIAL, USAGE, Case, write_npy
+from harness import DONE, ENVIRONMENT, FINDING, OUTPUT, PARTIAL, USAGE, Case, write_npy
 
 NATURAL = os.path.join(harness.SOURCE, "tests", "data", "kernels", "natural.ptx")
 SOURCES = """\
@@ -80,7 +80,7 @@ class Meaning(Asked):
                 ("formula x[c[i]] --array x=f32[10] --array c=f32[10]=iota", "integers"),
                 ("formula x[c[i]] --array c=perm.npy", "c=@perm.npy"),
                 ("permute --seed 5 --range 0", "--order shuffle"),
-                ("offset --backend model --device 1", "--device"),
+                ("offset --backend model --device 1", "--device"), ("offset --backend model --counters all", "--counters"),
                 ("offset --backend model --repeat 3", "--repeat")):
             self.ask(words, USAGE, fact)
         self.ask("offset --op load,store --range 0..1 --dlcm cg --dscm wt", DONE)  # of one point each
@@ -95,6 +95,17 @@ class Meaning(Asked):
         for words in (f"offset --range 0 {settings}", "offset --range 0 --block 96"):
             self.assertNotIn("W-LAUNCH", self.run_ok(*words.split()).out_text)
         self.ask("offset --range 1 --shard 2/3", DONE, "holds none")
+        self.ask("offset --op atomic --machine k80 --range 0", DONE, "before compute capability 7.0")
+
+    def test_arrays_beyond_the_memory_of_a_board_are_remarked(self):
+        # An H200 has 141 GB. Two arrays of 80 GiB do not fit, one does, nor does host memory count.
+        for words in ("offset --range 0 --size 160GiB", "offset --range 0 --op copy --size 80GiB",
+                      "explain offset --size 160GiB",
+                      f"kernel {NATURAL} saxpy4 --grid 4 --block 64 --arg 0=float4[10000000000]"):
+            self.ask(words, DONE, "W-IMPOSSIBLE", "141 GiB")
+        for words in ("offset --range 0 --op load --size 80GiB", "offset --range 0 --size 160GiB --alloc host",
+                      "offset --range 0 --size 160GiB --machine 9.0"):
+            self.assertNotIn("W-IMPOSSIBLE", self.run_ok(*words.split()).out_text)
 
     def test_a_drawing_takes_what_its_subject_has(self):
         for words, fact in (
@@ -107,7 +118,7 @@ class Meaning(Asked):
                 ("explain offset --seed 3", "--seed"),
                 ("explain offset --arg n=3", "--arg"),
                 ("explain offset --lane 3", "--warp"),
-                ("explain offset --at stride=3", "--at offset=3"),
+                ("explain offset --at stride=3", "--at offset=3"), ("explain stride=3", "explain stride --at 3"),
                 ("offset --range stride=3", "--range offset=3"),
                 (f"explain {NATURAL}", "explain kernel"),
                 (f"explain kernel {NATURAL} --grid 4", "name one")):
@@ -134,7 +145,13 @@ class Meaning(Asked):
                 ("occupancy --regs 32", "--registers"), ("compare a.json b.json c.json", "coalprof report"),
                 ("compare a.json b.json --metric excess", "coalprof check"), ("compare a.json b.json --tolerance 5", "5%"),
                 ("offset -o --range 0", "--output"), ("offset --machine --json", "--machine"),
-                ("offset --device h200", "--machine h200")):
+                ("offset --device h200", "--machine h200"), ("offset --offset 3", "offset --range"),
+                ("offset --stride 3", "stride --range"), (f"kernel {NATURAL} --n 5", "--arg n="),
+                (f"kernel {NATURAL} --threads 4096", "/block"), ("run --launch-skip 5 -- true", "--first"),
+                ("warps w.txt --range 3", "one warp"), ("report a.json --range 0..2", "predict again"),
+                ("occupancy 256", "--block 256"), ("verify offset", "--patterns offset"),
+                ("warps a.txt b.txt", "cat a.txt b.txt"), ("offset --range 1 2 3", "--range 1,2,3"),
+                ("explain offset 3", "explain offset --at 3"), ("explain saxpy", "coalprof patterns")):
             self.ask(words, USAGE, fact)
         for command in ("calibrate", "verify"):
             self.ask(command, ENVIRONMENT, "host")
@@ -168,12 +185,12 @@ class Meaning(Asked):
         write_npy(self.at("array.npy"), [1, 2, 3])
         for name, text in (("empty.cu", ""), ("host.cu", "int main() { return 0; }\n"),
                            ("machine.json", '{"schema": "coalprof/1", "calibration": []}'),
-                           ("k.cu", SOURCES), ("budgets.txt", "excess <= 5%\n"),
+                           ("k.cu", SOURCES), ("budgets.txt", "excess <= 5%\n"), ("t.csv", "a,load,4,0,4,8\n"),
                            ("w.txt", "a load 4 " + " ".join(map(str, range(32))))):
             with open(self.at(name), "w", encoding="utf-8") as file:
                 file.write(text)
         for words, fact in (
-                ("kernel empty.cu --list", "empty"), ("kernel host.cu --list", "no kernel"),
+                ("kernel empty.cu --list", "the file is empty"), ("kernel host.cu --list", "no kernel"),
                 ("kernel result.json", "coalprof report result.json"),
                 ("kernel machine.json", "--machine ./machine.json"), ("kernel array.npy", "--arg x=@array.npy"),
                 ("report .", "a folder"), ("offset --machine ./", "a folder"),
@@ -187,9 +204,17 @@ class Meaning(Asked):
                 ("warps result.json", "coalprof report"), ("warps k.cu", "coalprof kernel k.cu"),
                 ("formula k.cu", "coalprof kernel k.cu"), ("kernel --code k.cu", "coalprof kernel k.cu"),
                 ("offset --machine k.cu", "CUDA source"), ("offset --machine ./w.txt", "a machine file"),
+                ("check result.json --budget-file result.json", "coalprof report result.json"),
+                ("formula x[c[i]] --array c=@result.json", "coalprof report result.json"),
+                ("formula x[c[i]] --array c=@k.cu", "coalprof kernel k.cu"),
                 ("check result.json --budget budgets.txt", "--budget-file budgets.txt"),
-                ("warps w.txt", "bytes")):
+                ("warps w.txt", "bytes"), ("warps t.csv", "tr , ' ' < t.csv"), ("check k.cu", "coalprof kernel FILE --budget")):
             self.ask(words, USAGE, fact)
+        self.ask("report result.json --source .", DONE, "-o FILE.html")
+        self.ask("offset -o none/x.json", OUTPUT, "no folder none")
+        self.ask("run -- k.cu", 127, "coalprof kernel k.cu")
+        self.ask("run -- w.txt", 127, "./w.txt")
+        self.ask("run -- ./w.txt", 126, "chmod +x")
 
     def test_a_machine_file_names_rates_in_their_units(self):
         head = ('"schema": "coalprof/1", "meta": {"coalprof": "0.1.0", "argv": [], "time": "2026-11-24T20:13:58Z"}, "machine": "NVIDIA H200", "compute_capability": "9.0",'
@@ -200,6 +225,7 @@ class Meaning(Asked):
                 ("unit", 62914560, rate % ("start_seconds", 3.4e-6, "us"), USAGE, '"s"'),
                 ("word", 62914560, rate % ("start_second", 3.4e-6, "s"), USAGE, "start_seconds"),
                 ("large", 62914560, rate % ("start_seconds", 3.39, "s"), USAGE, "3.39"),
+                ("full", '62914560, "memory_bytes": 67108864', rate % ("start_seconds", 3.4e-6, "s"), DONE, "W-IMPOSSIBLE"),
                 ("small", 50, rate % ("start_seconds", 3.4e-6, "s"), USAGE, "50")):
             with open(self.at(name + ".json"), "w", encoding="utf-8") as file:
                 file.write('{%s, "calibration": [%s]}' % (head % l2, row))
@@ -207,15 +233,39 @@ class Meaning(Asked):
 
     def test_numbers_of_another_kind_say_what_is_read(self):
         for words, fact in (
-                ("transpose --size 4096x4096", "bytes"), ("scatter --range 0", "has 4"),
-                ("offset --range 1.5", "unit"), ("offset --range -5..5", "--var d=-5..5"), (f"kernel {NATURAL} saxpy4 --memory-limit 1", "1GiB"),
+                ("transpose --size 4096x4096", "--size 64 MiB"), ("scatter --range 0", "has 4"),
+                ("offset --range 1.5", "write 1"), ("scatter --seed abc", "7,"), ("offset --range -5..5", "--var d=-5..5"), (f"kernel {NATURAL} saxpy4 --memory-limit 1", "1GiB"),
                 (f"kernel {NATURAL} --shared 4 KiB", "4KiB"),
                 (f"kernel {NATURAL} --nvcc-args=-O3~-std=c++17", "comma"),
                 (f"kernel {NATURAL} --launch <<<n/256,256>>>", "n/256"),
+                ("offset --range 0-32", "write 0..32"), ("offset --range 0:32", "write 0..32"), ("offset --range 32:0", "0..32, 0"),
+                ("offset --range 1~2~3", "write 1,2,3"), ("occupancy --block 32x8", "one number: 256"),
+                ("offset --block 32*8", "--block 32x8"), ("offset --block dim3(32,8)", "--block 32x8"),
+                (f"kernel {NATURAL} saxpy4 --grid (16,1,1) --block 64", "--grid 16x1x1"),
+                (f"kernel {NATURAL} saxpy4 --grid 4096/64 --block 64", "--grid 4096/block"),
+                (f"kernel {NATURAL} saxpy4 --grid 4 --block 64 4096", "--arg n="),
+                (f"kernel {NATURAL} saxpy4 --grid 4 --block 64 --arg 0=NULL", "--arg 0=0"),
+                (f"kernel {NATURAL} saxpy4 --grid 4 --block 64 --arg 0=float4[2^20]", "write 1048576"),
+                (f"kernel {NATURAL} saxpy4 --grid 4 --block 64 --arg 0=float4[1<<20]", "write 1048576"),
+                ("offset --budget excess~=<~5%", "write <="), ("offset --budget excess~=~5%", "=="),
                 (f"kernel {NATURAL} --launch <<<4,256>>> --grid 4", "leave one"),
                 ("kernel --code k<<<4,256>>>(n,y);", "--launch")):
             self.ask(words, USAGE, fact)
         self.ask("offset --machine 9.5", USAGE, "9.0")
+        self.ask("offset --machine compute_90 --range 0", DONE, "9.0")
+        self.ask("offset --machine 9", USAGE, "h100")
+        self.ask("offset --machine hopper", USAGE, "h100")
+
+    def test_commas_between_thousands_are_no_list(self):
+        for words, number in (("offset --range 1,024", 1024), ("offset --range 0..4,096", 4096), ("offset --size 64,000KiB", 64000),
+                              (f"kernel {NATURAL} saxpy4 --grid 4 --block 64 --arg n=1,048,576", 1048576),
+                              (f"kernel {NATURAL} saxpy4 --grid 1,024 --block 64", 1024),
+                              ("formula x[i] --array x=f32[1,048,576]", 1048576),
+                              ("offset --budget load_sectors~<=~1,000", 1000)):
+            self.ask(words, USAGE, f"written {number}")
+        self.ask("offset --range 16,384", DONE, "written 16384")  # two values, or a power of two
+        for values in ("128,256,512", "1,2,4,8", "0,10,100"):
+            self.assertNotIn("written", self.run_ok("offset", "--range", values).err_text)
 
     def test_a_settings_file_that_does_not_fit_is_named(self):
         for name, text, code, fact in (("section.toml", "[ofset]\nrange = \"0\"\n", USAGE, "offset"),
@@ -255,7 +305,8 @@ class KernelMeaning(Asked):
                 ("gather", "out=u8[4096]=iota", "out=f32[COUNT]"), ("gather", "in=3.5", "in=f32[COUNT]"),
                 ("gather", "in=out --arg out=in", "no array of its own"), ("gather", "3=7", "n is given twice"),
                 ("copy4", "in=7", "in=float4[COUNT]"), ("gather", "idx=i32[9]@i.npy", "'='"),
-                ("scale<double>", "a=0", "template"), ("gather", "in=true", "f32[COUNT]"), ("step -D n=5", "p=u8[64]", "--arg n=5")):
+                ("scale<double>", "a=0", "template"), ("gather", "in=true", "f32[COUNT]"), ("gather -D N~5", "in=0", "-D N=5"),
+                ("step -D n=5", "p=u8[64]", "--arg n=5")):
             self.ask(f"kernel k.cu {kernel} {self.LAUNCH} --arg {argument}", USAGE, fact)
         self.ask("kernel k.cu gather --grid 64 --block 64 --arg n=64x64", USAGE, "64*64")
         self.ask("kernel k.cu --grid 64 --block 64", USAGE, "coalprof kernel k.cu step gather")

@@ -3,6 +3,7 @@ import csv
 import io
 import json
 import os
+import re
 import tempfile
 
 import harness
@@ -12,6 +13,7 @@ from validate_json import check_document, check_lines
 WARPS = "".join(f"{name} {op} 4 " + " ".join(str(step * lane) for lane in range(32)) + "\n"
                 for name, op, step in (("a", "load", 4), ("b", "shared_load", 128),
                                        ("c", "atomic", 0), ("d", "store", 8)))
+NATURAL = os.path.join(harness.SOURCE, "tests", "data", "kernels", "natural.ptx")
 RUNS = (
     ("offset", "--range", "0..5"),
     ("broadcast", "--range", "1,9223372036854775807"),  # 2^63 - 1, the largest value
@@ -64,6 +66,19 @@ class Report(Case):
             shown = self.run_ok("report", "x.jsonl", "--format", "csv", cwd=folder)
             self.assertEqual(shown.out, self.run_ok("warps", "w.txt", "--format", "csv",
                                                     cwd=folder).out)
+
+    def test_gives_each_of_several_its_own_findings(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, kernel in (("a", "transpose_naive"), ("b", "aos_update")):
+                self.run_ok("kernel", NATURAL, kernel, "--grid", "64x64", "--block", "32x8", "-q", "-o", f"{name}.json", cwd=folder)
+            self.run_ok("report", "a.json", "b.json", "-o", "both.html", cwd=folder)
+            with open(f"{folder}/both.html", encoding="utf-8") as file:
+                parts = re.findall('json" class="result">\n(.*?)</script>', file.read(), re.DOTALL)
+        for part in map(json.loads, parts):
+            self.assertTrue(part["findings"])
+            for finding in part["findings"]:
+                self.assertIn(finding["point"], part["names"])
+        self.assertEqual(len(parts), 2)
 
     def test_reads_a_pipe(self):
         saved = self.run_ok("offset", "--range", "0..3", "--json").out

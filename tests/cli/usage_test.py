@@ -172,7 +172,7 @@ class WrongCommandLines(Case):
                          "coalprof: --range 0..x: expected an integer after '..'\n"
                          "  0..x\n"
                          "     ^\n"
-                         "hint: ranges look like 0..32, 0..128:4, 1..1024*2 or 1,2,4\n")
+                         "hint: values look like 7, 1,2,4, 0..32, 0..128:4 or 1..1024*2\n")
 
     def test_cut_long_values_and_strip_control_bytes(self):
         ran = self.refuse("offset", "--range", "\x1b[31m" + "9" * 5000 + "\x07")

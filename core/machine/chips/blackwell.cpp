@@ -36,31 +36,31 @@ constexpr std::string_view wikipedia =
     "Wikipedia, List of Nvidia graphics processing units (bandwidth)";
 constexpr std::string_view tvm_thor =
     "data sheet; L2: what a Thor reports (github.com/apache/tvm/pull/20259)";
-// Key, name, compute capability, multiprocessors, peak bytes per second, L2, source, boost clock in
-// MHz, other names.
+// Key, name, compute capability, multiprocessors, peak bytes per second, L2, memory, source, boost
+// clock in MHz, other names.
 // clang-format off
 constexpr std::array boards{
-    Board{"b100", "B100", {10, 0}, unknown_count, 8e12, unknown, wikipedia},
-    Board{"b200", "B200", {10, 0}, 148, peak(3996, 7680), 129536 * kib, queried_b200, 1965},
-    Board{"gb200", "GB200 (one GPU)", {10, 0}, unknown_count, 7.7e12, unknown, verda, unknown, "gb200"},
-    Board{"b300", "B300", {10, 3}, 148, 7.7e12, unknown, verda, 2032},
-    Board{"gb300", "GB300 (one GPU)", {10, 3}, unknown_count, 8e12, unknown, verda, unknown, "gb300"},
-    Board{"thor", "Jetson AGX Thor", {11, 0}, 20, 273e9, 32 * mib, tvm_thor, unknown, "jetson t5000"},
-    Board{"rtx5060", "GeForce RTX 5060", {12, 0}, 30, 448e9, 32 * mib, database, 2497},
-    Board{"rtx5060ti", "GeForce RTX 5060 Ti", {12, 0}, 36, 448e9, 32 * mib, database, 2572},
-    Board{"rtx5070", "GeForce RTX 5070", {12, 0}, 48, 672e9, 48 * mib, database, 2512},
-    Board{"rtx5070ti", "GeForce RTX 5070 Ti", {12, 0}, 70, 896e9, 48 * mib, database, 2452},
-    Board{"rtx5080", "GeForce RTX 5080", {12, 0}, 84, 960e9, 64 * mib, database, 2617},
-    Board{"rtx5090", "GeForce RTX 5090", {12, 0}, 170, peak(14000, 512), 96 * mib, sheet, 2407},
-    Board{"rtx5050", "GeForce RTX 5050", {12, 0}, 20, 320e9, 24 * mib, listed, 2572},
-    Board{"rtx5090d", "GeForce RTX 5090 D", {12, 0}, 170, 1792e9, 96 * mib, listed, 2407},
-    Board{"rtx5070-laptop", "GeForce RTX 5070 Laptop GPU", {12, 0}, 36, 384e9, 32 * mib, listed},
-    Board{"rtx5080-laptop", "GeForce RTX 5080 Laptop GPU", {12, 0}, 60, 896e9, 64 * mib, listed},
-    Board{"rtx5090-laptop", "GeForce RTX 5090 Laptop GPU", {12, 0}, 82, 896e9, 64 * mib, listed},
-    Board{"rtxpro4000", "RTX PRO 4000 Blackwell", {12, 0}, 70, 672e9, 48 * mib, listed, 2055, "rtx pro 4000"},
-    Board{"rtxpro5000", "RTX PRO 5000 Blackwell", {12, 0}, 110, 1344e9, 96 * mib, listed, 2377, "rtx pro 5000"},
-    Board{"rtxpro6000", "RTX PRO 6000 Blackwell", {12, 0}, 188, 1792e9, 128 * mib, listed, 2617, "rtx pro 6000"},
-    Board{"gb10", "GB10 (DGX Spark)", {12, 1}, 48, 273e9, unknown, database, 2418, "dgx spark"},
+    Board{"b100", "B100", {10, 0}, unknown_count, 8e12, unknown, 192 * gib, wikipedia},
+    Board{"b200", "B200", {10, 0}, 148, peak(3996, 7680), 129536 * kib, 192 * gib, queried_b200, 1965},
+    Board{"gb200", "GB200 (one GPU)", {10, 0}, unknown_count, 7.7e12, unknown, 192 * gib, verda, unknown, "gb200"},
+    Board{"b300", "B300", {10, 3}, 148, 7.7e12, unknown, 288 * gib, verda, 2032},
+    Board{"gb300", "GB300 (one GPU)", {10, 3}, unknown_count, 8e12, unknown, 288 * gib, verda, unknown, "gb300"},
+    Board{"thor", "Jetson AGX Thor", {11, 0}, 20, 273e9, 32 * mib, 128 * gib, tvm_thor, unknown, "jetson t5000"},
+    Board{"rtx5060", "GeForce RTX 5060", {12, 0}, 30, 448e9, 32 * mib, 8 * gib, database, 2497},
+    Board{"rtx5060ti", "GeForce RTX 5060 Ti", {12, 0}, 36, 448e9, 32 * mib, 16 * gib, database, 2572},
+    Board{"rtx5070", "GeForce RTX 5070", {12, 0}, 48, 672e9, 48 * mib, 12 * gib, database, 2512},
+    Board{"rtx5070ti", "GeForce RTX 5070 Ti", {12, 0}, 70, 896e9, 48 * mib, 16 * gib, database, 2452},
+    Board{"rtx5080", "GeForce RTX 5080", {12, 0}, 84, 960e9, 64 * mib, 16 * gib, database, 2617},
+    Board{"rtx5090", "GeForce RTX 5090", {12, 0}, 170, peak(14000, 512), 96 * mib, 32 * gib, sheet, 2407},
+    Board{"rtx5050", "GeForce RTX 5050", {12, 0}, 20, 320e9, 24 * mib, 8 * gib, listed, 2572},
+    Board{"rtx5090d", "GeForce RTX 5090 D", {12, 0}, 170, 1792e9, 96 * mib, 32 * gib, listed, 2407},
+    Board{"rtx5070-laptop", "GeForce RTX 5070 Laptop GPU", {12, 0}, 36, 384e9, 32 * mib, 8 * gib, listed},
+    Board{"rtx5080-laptop", "GeForce RTX 5080 Laptop GPU", {12, 0}, 60, 896e9, 64 * mib, 16 * gib, listed},
+    Board{"rtx5090-laptop", "GeForce RTX 5090 Laptop GPU", {12, 0}, 82, 896e9, 64 * mib, 24 * gib, listed},
+    Board{"rtxpro4000", "RTX PRO 4000 Blackwell", {12, 0}, 70, 672e9, 48 * mib, 24 * gib, listed, 2055, "rtx pro 4000"},
+    Board{"rtxpro5000", "RTX PRO 5000 Blackwell", {12, 0}, 110, 1344e9, 96 * mib, 72 * gib, listed, 2377, "rtx pro 5000"},
+    Board{"rtxpro6000", "RTX PRO 6000 Blackwell", {12, 0}, 188, 1792e9, 128 * mib, 96 * gib, listed, 2617, "rtx pro 6000"},
+    Board{"gb10", "GB10 (DGX Spark)", {12, 1}, 48, 273e9, unknown, 128 * gib, database, 2418, "dgx spark"},
 };
 // clang-format on
 

@@ -40,21 +40,21 @@ constexpr Rules of(int minor) {
 
 constexpr std::array rules{of(0), of(1)};
 
-// Key, name, compute capability, multiprocessors, peak bytes per second, L2, source, boost clock in
-// MHz, other names.
+// Key, name, compute capability, multiprocessors, peak bytes per second, L2, memory, source, boost
+// clock in MHz, other names.
 // clang-format off
 constexpr std::array boards{
-    Board{"c2050", "Tesla C2050", {2, 0}, 14, peak(1500, 384), 768 * kib, sheet},
-    Board{"m2050", "Tesla M2050", {2, 0}, 14, peak(1546, 384), 768 * kib, sheet},
-    Board{"gtx470", "GeForce GTX 470", {2, 0}, 14, 133.9e9, 640 * kib, listed},
-    Board{"gtx480", "GeForce GTX 480", {2, 0}, 15, 177.4e9, 768 * kib, listed},
-    Board{"gtx570", "GeForce GTX 570", {2, 0}, 15, 152e9, 640 * kib, listed},
-    Board{"gtx580", "GeForce GTX 580", {2, 0}, 16, 192.4e9, 768 * kib, listed},
-    Board{"quadro6000", "Quadro 6000", {2, 0}, 14, 143.4e9, 768 * kib, listed},
-    Board{"c2070", "Tesla C2070", {2, 0}, 14, 143.4e9, 768 * kib, listed},
-    Board{"c2075", "Tesla C2075", {2, 0}, 14, 150.3e9, 768 * kib, listed, unknown, "m2075"},
-    Board{"m2090", "Tesla M2090", {2, 0}, 16, 177.4e9, 768 * kib, listed},
-    Board{"gtx560ti", "GeForce GTX 560 Ti", {2, 1}, 8, 128.3e9, 512 * kib, listed},
+    Board{"c2050", "Tesla C2050", {2, 0}, 14, peak(1500, 384), 768 * kib, 3 * gib, sheet},
+    Board{"m2050", "Tesla M2050", {2, 0}, 14, peak(1546, 384), 768 * kib, 3 * gib, sheet},
+    Board{"gtx470", "GeForce GTX 470", {2, 0}, 14, 133.9e9, 640 * kib, 2560 * mib, listed},
+    Board{"gtx480", "GeForce GTX 480", {2, 0}, 15, 177.4e9, 768 * kib, 3 * gib, listed},
+    Board{"gtx570", "GeForce GTX 570", {2, 0}, 15, 152e9, 640 * kib, 2560 * mib, listed},
+    Board{"gtx580", "GeForce GTX 580", {2, 0}, 16, 192.4e9, 768 * kib, 3 * gib, listed},
+    Board{"quadro6000", "Quadro 6000", {2, 0}, 14, 143.4e9, 768 * kib, 6 * gib, listed},
+    Board{"c2070", "Tesla C2070", {2, 0}, 14, 143.4e9, 768 * kib, 6 * gib, listed},
+    Board{"c2075", "Tesla C2075", {2, 0}, 14, 150.3e9, 768 * kib, 6 * gib, listed, unknown, "m2075"},
+    Board{"m2090", "Tesla M2090", {2, 0}, 16, 177.4e9, 768 * kib, 6 * gib, listed},
+    Board{"gtx560ti", "GeForce GTX 560 Ti", {2, 1}, 8, 128.3e9, 512 * kib, 2 * gib, listed},
 };
 // clang-format on
 

@@ -41,18 +41,18 @@ constexpr std::string_view gh200_news = "NVIDIA's announcement of 2023-08 (bandw
 constexpr std::string_view queried_h200 =
     "multiprocessors, memory clock, bus and L2 as an H200 reports them; clock: TechPowerUp GPU "
     "Database (2025-12)";
-// Key, name, compute capability, multiprocessors, peak bytes per second, L2, source, boost clock in
-// MHz, other names.
+// Key, name, compute capability, multiprocessors, peak bytes per second, L2, memory, source, boost
+// clock in MHz, other names.
 // clang-format off
 constexpr std::array boards{
-    Board{"h100", "H100 SXM", {9, 0}, 132, peak(2619, 5120), 50 * mib, sheet, 1980, "h100-sxm,h100-sxm5,h100 80gb hbm3"},
-    Board{"h100-pcie", "H100 PCIe", {9, 0}, 114, peak(1593, 5120), 50 * mib, sheet, 1755},
-    Board{"h100-nvl", "H100 NVL", {9, 0}, 132, peak(2620, 6016), unknown, database_nvl, 1785},
-    Board{"h800", "H800 SXM", {9, 0}, 132, peak(2619, 5120), 50 * mib, database, 1755, "h800-sxm"},
-    Board{"h20", "H20", {9, 0}, 78, 4e12, unknown, h20_reports},
-    Board{"gh200", "GH200 96 GB", {9, 0}, unknown_count, 4e12, unknown, gh200_news, unknown, "gh200-96,gh200 480gb"},
-    Board{"h200", "NVIDIA H200", {9, 0}, 132, peak(3201, 6016), 60 * mib, queried_h200, 1980, "h200-sxm"},
-    Board{"h800-pcie", "H800 PCIe", {9, 0}, 114, peak(1593, 5120), 50 * mib, listed, 1755},
+    Board{"h100", "H100 SXM", {9, 0}, 132, peak(2619, 5120), 50 * mib, 80 * gib, sheet, 1980, "h100-sxm,h100-sxm5,h100 80gb hbm3"},
+    Board{"h100-pcie", "H100 PCIe", {9, 0}, 114, peak(1593, 5120), 50 * mib, 80 * gib, sheet, 1755},
+    Board{"h100-nvl", "H100 NVL", {9, 0}, 132, peak(2620, 6016), unknown, 94 * gib, database_nvl, 1785},
+    Board{"h800", "H800 SXM", {9, 0}, 132, peak(2619, 5120), 50 * mib, 80 * gib, database, 1755, "h800-sxm"},
+    Board{"h20", "H20", {9, 0}, 78, 4e12, unknown, 141 * gib, h20_reports},
+    Board{"gh200", "GH200 96 GB", {9, 0}, unknown_count, 4e12, unknown, 96 * gib, gh200_news, unknown, "gh200-96,gh200 480gb"},
+    Board{"h200", "NVIDIA H200", {9, 0}, 132, peak(3201, 6016), 60 * mib, 141 * gib, queried_h200, 1980, "h200-sxm"},
+    Board{"h800-pcie", "H800 PCIe", {9, 0}, 114, peak(1593, 5120), 50 * mib, 80 * gib, listed, 1755},
 };
 // clang-format on
 

@@ -58,26 +58,26 @@ constexpr Rules of_37() {
 
 constexpr std::array rules{of_30(), of_32(), of_35(), of_37()};
 
-// Key, name, compute capability, multiprocessors, peak bytes per second, L2, source, boost clock in
-// MHz, other names.
+// Key, name, compute capability, multiprocessors, peak bytes per second, L2, memory, source, boost
+// clock in MHz, other names.
 // clang-format off
 constexpr std::array boards{
-    Board{"gtx650", "GeForce GTX 650", {3, 0}, 2, 80e9, 256 * kib, listed, 1058},
-    Board{"gtx660", "GeForce GTX 660", {3, 0}, 5, 144.2e9, 384 * kib, listed, 1032},
-    Board{"gtx670", "GeForce GTX 670", {3, 0}, 7, 192.3e9, 512 * kib, listed, 980},
-    Board{"gtx680", "GeForce GTX 680", {3, 0}, 8, 192.3e9, 512 * kib, listed, 1058},
-    Board{"gtx760", "GeForce GTX 760", {3, 0}, 6, 192.3e9, 512 * kib, listed, 1032},
-    Board{"gtx770", "GeForce GTX 770", {3, 0}, 8, 224.4e9, 512 * kib, listed, 1085},
-    Board{"k10", "Tesla K10 (one of two)", {3, 0}, 8, 160e9, 512 * kib, listed, 745, "tesla k10"},
-    Board{"k20", "Tesla K20", {3, 5}, 13, peak(2600, 320), 1280 * kib, sheet, 706},
-    Board{"k40", "Tesla K40", {3, 5}, 15, peak(3004, 384), 1536 * kib, sheet, 876},
-    Board{"gtx780", "GeForce GTX 780", {3, 5}, 12, 288.4e9, 1536 * kib, listed, 902},
-    Board{"gtx780ti", "GeForce GTX 780 Ti", {3, 5}, 15, 336.6e9, 1536 * kib, listed, 928},
-    Board{"gtxtitan", "GeForce GTX TITAN", {3, 5}, 14, 288.4e9, 1536 * kib, listed, 876},
-    Board{"gtxtitanblack", "GeForce GTX TITAN Black", {3, 5}, 15, 336e9, 1536 * kib, listed, 980, "titan black"},
-    Board{"k20x", "Tesla K20X", {3, 5}, 14, 249.6e9, 1536 * kib, listed, 732, "k20xm"},
-    Board{"k6000", "Quadro K6000", {3, 5}, 15, 288.4e9, 1536 * kib, listed, 902},
-    Board{"k80", "Tesla K80 (one of two)", {3, 7}, 13, peak(2505, 384), 1536 * kib, sheet, 824, "tesla k80"},
+    Board{"gtx650", "GeForce GTX 650", {3, 0}, 2, 80e9, 256 * kib, 2 * gib, listed, 1058},
+    Board{"gtx660", "GeForce GTX 660", {3, 0}, 5, 144.2e9, 384 * kib, 3 * gib, listed, 1032},
+    Board{"gtx670", "GeForce GTX 670", {3, 0}, 7, 192.3e9, 512 * kib, 4 * gib, listed, 980},
+    Board{"gtx680", "GeForce GTX 680", {3, 0}, 8, 192.3e9, 512 * kib, 4 * gib, listed, 1058},
+    Board{"gtx760", "GeForce GTX 760", {3, 0}, 6, 192.3e9, 512 * kib, 4 * gib, listed, 1032},
+    Board{"gtx770", "GeForce GTX 770", {3, 0}, 8, 224.4e9, 512 * kib, 4 * gib, listed, 1085},
+    Board{"k10", "Tesla K10 (one of two)", {3, 0}, 8, 160e9, 512 * kib, 4 * gib, listed, 745, "tesla k10"},
+    Board{"k20", "Tesla K20", {3, 5}, 13, peak(2600, 320), 1280 * kib, 5 * gib, sheet, 706},
+    Board{"k40", "Tesla K40", {3, 5}, 15, peak(3004, 384), 1536 * kib, 12 * gib, sheet, 876},
+    Board{"gtx780", "GeForce GTX 780", {3, 5}, 12, 288.4e9, 1536 * kib, 6 * gib, listed, 902},
+    Board{"gtx780ti", "GeForce GTX 780 Ti", {3, 5}, 15, 336.6e9, 1536 * kib, 6 * gib, listed, 928},
+    Board{"gtxtitan", "GeForce GTX TITAN", {3, 5}, 14, 288.4e9, 1536 * kib, 6 * gib, listed, 876},
+    Board{"gtxtitanblack", "GeForce GTX TITAN Black", {3, 5}, 15, 336e9, 1536 * kib, 6 * gib, listed, 980, "titan black"},
+    Board{"k20x", "Tesla K20X", {3, 5}, 14, 249.6e9, 1536 * kib, 6 * gib, listed, 732, "k20xm"},
+    Board{"k6000", "Quadro K6000", {3, 5}, 15, 288.4e9, 1536 * kib, 12 * gib, listed, 902},
+    Board{"k80", "Tesla K80 (one of two)", {3, 7}, 13, peak(2505, 384), 1536 * kib, 12 * gib, sheet, 824, "tesla k80"},
 };
 // clang-format on
 

@@ -62,18 +62,18 @@ constexpr Rules segments(int minor) {
 
 constexpr std::array rules{in_order(0), in_order(1), segments(2), segments(3)};
 
-// Key, name, compute capability, multiprocessors, peak bytes per second, L2, source, boost clock in
-// MHz, other names.
+// Key, name, compute capability, multiprocessors, peak bytes per second, L2, memory, source, boost
+// clock in MHz, other names.
 // clang-format off
 constexpr std::array boards{
-    Board{"c870", "Tesla C870", {1, 0}, 16, peak(800, 384), 0, sheet},
-    Board{"8800gtx", "GeForce 8800 GTX", {1, 0}, 16, 86.4e9, 0, listed},
-    Board{"8800gt", "GeForce 8800 GT", {1, 1}, 14, 57.6e9, 0, listed},
-    Board{"9800gt", "GeForce 9800 GT", {1, 1}, 14, 57.6e9, 0, listed},
-    Board{"c1060", "Tesla C1060", {1, 3}, 30, peak(800, 512), 0, sheet},
-    Board{"gtx260", "GeForce GTX 260", {1, 3}, 24, 111.9e9, 0, listed},
-    Board{"gtx280", "GeForce GTX 280", {1, 3}, 30, 141.7e9, 0, listed},
-    Board{"gtx285", "GeForce GTX 285", {1, 3}, 30, 159e9, 0, listed},
+    Board{"c870", "Tesla C870", {1, 0}, 16, peak(800, 384), 0, 1536 * mib, sheet},
+    Board{"8800gtx", "GeForce 8800 GTX", {1, 0}, 16, 86.4e9, 0, 768 * mib, listed},
+    Board{"8800gt", "GeForce 8800 GT", {1, 1}, 14, 57.6e9, 0, 1 * gib, listed},
+    Board{"9800gt", "GeForce 9800 GT", {1, 1}, 14, 57.6e9, 0, 1 * gib, listed},
+    Board{"c1060", "Tesla C1060", {1, 3}, 30, peak(800, 512), 0, 4 * gib, sheet},
+    Board{"gtx260", "GeForce GTX 260", {1, 3}, 24, 111.9e9, 0, 1792 * mib, listed},
+    Board{"gtx280", "GeForce GTX 280", {1, 3}, 30, 141.7e9, 0, 1 * gib, listed},
+    Board{"gtx285", "GeForce GTX 285", {1, 3}, 30, 159e9, 0, 2 * gib, listed},
 };
 // clang-format on
 

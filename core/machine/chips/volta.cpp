@@ -25,17 +25,17 @@ constexpr Rules of_70() {
 
 constexpr std::array rules{of_70(), of(2)};
 
-// Key, name, compute capability, multiprocessors, peak bytes per second, L2, source, boost clock in
-// MHz, other names.
+// Key, name, compute capability, multiprocessors, peak bytes per second, L2, memory, source, boost
+// clock in MHz, other names.
 // clang-format off
 constexpr std::array boards{
-    Board{"titanv", "Titan V", {7, 0}, 80, peak(848, 3072), 4608 * kib, database, 1455},
-    Board{"v100", "Tesla V100", {7, 0}, 80, peak(877, 4096), 6 * mib, sheet, 1530, "v100-sxm2,v100-sxm2-16gb,v100-sxm2-32gb"},
-    Board{"v100-pcie", "Tesla V100 PCIe", {7, 0}, 80, peak(877, 4096), 6 * mib, database, 1380, "v100-pcie-16gb,v100-pcie-32gb"},
-    Board{"v100s", "Tesla V100S", {7, 0}, 80, peak(1107, 4096), 6 * mib, database, 1597, "v100s-pcie-32gb"},
-    Board{"gv100", "Quadro GV100", {7, 0}, 80, 868.4e9, 6 * mib, listed, 1627},
-    Board{"xavier", "Jetson AGX Xavier", {7, 2}, 8, 137e9, 512 * kib, sheet, 1377},
-    Board{"xavier-nx", "Jetson Xavier NX", {7, 2}, 6, 59.71e9, unknown, listed, 1100},
+    Board{"titanv", "Titan V", {7, 0}, 80, peak(848, 3072), 4608 * kib, 12 * gib, database, 1455},
+    Board{"v100", "Tesla V100", {7, 0}, 80, peak(877, 4096), 6 * mib, 32 * gib, sheet, 1530, "v100-sxm2,v100-sxm2-16gb,v100-sxm2-32gb"},
+    Board{"v100-pcie", "Tesla V100 PCIe", {7, 0}, 80, peak(877, 4096), 6 * mib, 32 * gib, database, 1380, "v100-pcie-16gb,v100-pcie-32gb"},
+    Board{"v100s", "Tesla V100S", {7, 0}, 80, peak(1107, 4096), 6 * mib, 32 * gib, database, 1597, "v100s-pcie-32gb"},
+    Board{"gv100", "Quadro GV100", {7, 0}, 80, 868.4e9, 6 * mib, 32 * gib, listed, 1627},
+    Board{"xavier", "Jetson AGX Xavier", {7, 2}, 8, 137e9, 512 * kib, 64 * gib, sheet, 1377},
+    Board{"xavier-nx", "Jetson Xavier NX", {7, 2}, 6, 59.71e9, unknown, 16 * gib, listed, 1100},
 };
 // clang-format on
 

@@ -44,6 +44,7 @@ class ModelledGpu : public KernelLauncher {
         facts_.minor = machine_.rules->cc.minor;
         facts_.multiprocessors = machine_.board->multiprocessors;
         facts_.l2_bytes = machine_.board->l2_bytes.value_or(0);
+        facts_.memory_bytes = machine_.board->memory_bytes.value_or(0);
         facts_.memory_clock_hz = 3'200'000'000;
         facts_.memory_bus_bits = 6144;  // together 4.9e12 bytes a second
         facts_.free_memory_bytes = 64ull << 30;

@@ -185,6 +185,13 @@ TEST(Rates, of_a_board_that_nobody_measured_follow_its_size) {
     EXPECT_EQ(source_of_rates(half), "h200, scaled");
 }
 
+TEST(Machines, know_the_memory_of_each_board) {
+    for (const Board& board : all_boards()) {
+        ASSERT_TRUE(board.memory_bytes) << board.key;
+        EXPECT_GT(*board.memory_bytes, 64 * board.l2_bytes.value_or(0)) << board.key;
+    }
+}
+
 TEST(Machines, a_device_newer_than_the_table_gets_the_newest_rules_below_it) {
     EXPECT_EQ(text_of(machine_of_device({9, 0}, "GPU").rules->cc), "9.0");
     EXPECT_EQ(text_of(machine_of_device({9, 9}, "GPU").rules->cc), "9.0");

@@ -31,12 +31,12 @@ Pointed pointed(const std::string& text, std::size_t caret) {
 
 TEST(Describe, a_usage_error_has_a_sentence_a_text_a_caret_and_a_hint) {
     const UsageError error("--range 0..x: expected an integer after '..'", "0..x", 3,
-                           "ranges look like 0..32, 0..128:4, 1..1024*2 or 1,2,4");
+                           "values look like 7, 1,2,4, 0..32, 0..128:4 or 1..1024*2");
     EXPECT_EQ(describe(error),
               "coalprof: --range 0..x: expected an integer after '..'\n"
               "  0..x\n"
               "     ^\n"
-              "hint: ranges look like 0..32, 0..128:4, 1..1024*2 or 1,2,4\n");
+              "hint: values look like 7, 1,2,4, 0..32, 0..128:4 or 1..1024*2\n");
 }
 
 TEST(Describe, no_control_byte_of_a_sentence_reaches_the_terminal) {

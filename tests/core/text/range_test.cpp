@@ -19,7 +19,7 @@ std::string refused(std::string_view text) {
     return refusal([text] { static_cast<void>(parse_range(text)); });
 }
 
-constexpr const char* hint = "hint: ranges look like 0..32, 0..128:4, 1..1024*2 or 1,2,4\n";
+constexpr const char* hint = "hint: values look like 7, 1,2,4, 0..32, 0..128:4 or 1..1024*2\n";
 
 TEST(Range, steps_and_stops_at_or_before_the_end) {
     EXPECT_THAT(values_of("0..16:4"), ElementsAre(0, 4, 8, 12, 16));
@@ -128,7 +128,7 @@ TEST(Range, what_is_no_range_is_refused_with_the_place) {
               0},
              {"0..+4", "expected an integer without a sign, not '+'", 3},
              {"5:2", "expected '..', ',' or the end here", 1},
-             {"0-32", "expected '..', ',' or the end here", 1},
+             {"32-0", "expected '..', ',' or the end here", 2},
              {"0x10", "expected '..', ',' or the end here", 1},
              {"1.5", "expected '..', ',' or the end here", 1},
              {"1ex", "expected '..', ',' or the end here", 1},

@@ -146,7 +146,7 @@ TEST(OutputFile, a_path_that_cannot_be_fails_at_once_and_is_named) {
     folder.write("file", "");
     std::filesystem::create_symlink("loop", folder / "loop");
     EXPECT_THAT(refusal_of(folder / "missing/result.json"),
-                HasSubstr("missing/result.json: No such file or directory"));
+                HasSubstr("missing/result.json: there is no folder "));
     EXPECT_THAT(refusal_of(folder / "file/result.json"), HasSubstr("Not a directory"));
     EXPECT_THAT(refusal_of(folder / "."), HasSubstr("Is a directory"));
     EXPECT_THAT(refusal_of(folder / "loop"), HasSubstr("Too many levels of symbolic links"));

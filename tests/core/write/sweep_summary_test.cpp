@@ -74,7 +74,7 @@ TEST(SweepSummary, says_once_how_much_longer_one_takes_at_each_value_of_another_
 TEST(SweepSummary, finds_the_multiples_that_cost_most) {
     const auto passes = [](int stride) { return std::gcd(stride, 32); };
     EXPECT_EQ(summary_over("stride", {1, 2, 3, 4, 5, 6, 7, 8}, passes),
-              "Strides that are a multiple of 2 cost 2 to 8 times the sectors.");
+              "Strides that are a multiple of 2 cost 2 to 8 times the sectors of all others.");
 }
 
 TEST(SweepSummary, says_where_a_slope_ends) {
