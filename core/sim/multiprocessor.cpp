@@ -62,10 +62,6 @@ class L1Tags {
         const std::uint32_t* const found = places_.find(line);
         if (found && lines_[*found].until > now) lines_[*found].present = 0;
     }
-    void erase(std::uint64_t line, std::uint8_t sectors) {
-        if (const std::uint32_t* const found = places_.find(line))
-            lines_[*found].present &= static_cast<std::uint8_t>(~sectors);
-    }
 
  private:
     // Lines that came with the rounds that are left out evict as those that are kept do.
@@ -111,14 +107,9 @@ class OpenRequests {
         std::rotate(found, found + 1, open_.end());
         return &open_.back();
     }
-    // When fewer than `most` have yet to leave; not before `now`. Calls `left` with those that had
-    // to.
-    template <typename Left>
-    double place(std::size_t most, double now, Left left) {
-        for (; open_.size() >= most; leave()) {
-            now = std::max(now, leaving_.front());
-            left(open_.front());
-        }
+    // When fewer than `most` have yet to leave; not before `now`.
+    double place(std::size_t most, double now) {
+        for (; open_.size() >= most; leave()) now = std::max(now, leaving_.front());
         return now;
     }
     void open(std::uint64_t line, std::uint8_t sectors, double leaves) {
@@ -423,7 +414,7 @@ class MultiprocessorRun {
         tag_stage_.serve(now, rates_.l1_pass);
         const bool joins = loads_.find(line, now) != nullptr;
         if (!joins) {
-            loads_.place(places, now, [](const auto&) {});
+            loads_.place(places, now);
             loads_.open(line, 0, now + rates_.join_cycles);
             result_.read_requests[site] += 1;
             l2_.serve(now, cycles_of_turn(line, now));
@@ -491,16 +482,10 @@ class MultiprocessorRun {
         if (!met_lines_.find(line)) met_lines_.insert(line, site);
         met_stores_ += 1;
     }
-    // L1 keeps no sector whose store had to make place (met_lines.txt).
-    void forget(const OpenRequests::One& one, const LineTouch& next) {
-        if (!next.is_of_words) return;
-        tags_.erase(one.line, one.sectors);
-    }
     // A request waits until L2 takes it, or some cycles. Until then others to its line join.
     double store_line(const TraceEvent& event, const LineTouch& touched, double now) {
-        stored_ = std::max(
-            stored_, stores_.place(touched.is_of_words ? places : places_of_bytes, now,
-                                   [&](const OpenRequests::One& one) { forget(one, touched); }));
+        stored_ =
+            std::max(stored_, stores_.place(touched.is_of_words ? places : places_of_bytes, now));
         const double through = l2_.serve(stored_, store_cycles(event.site, touched));
         note_stored(event.site, touched.line);
         stores_.open(touched.line, touched.sectors,

@@ -178,34 +178,6 @@ TEST(SimulatedMultiprocessor, loses_a_line_that_is_stored_to_in_part_while_it_is
     EXPECT_EQ(hits_around_a_store(0, 1000), 4);
 }
 
-// Stores to 25 lines find no place for the first one's, which L1 then keeps no longer: its sector,
-// and one more with each further line, of 4 sectors each that were loaded before.
-TEST(SimulatedMultiprocessor, loses_sectors_whose_stores_make_place) {
-    const auto misses = [](std::uint32_t lines) {
-        BlockTraces traces = stores(1, lines, 1);
-        for (LineTouch& one : traces.lines) one.whole = one.sectors;
-        std::vector<TraceEvent>& events = traces.blocks[0][0].events;
-        const std::vector<TraceEvent> stored = events;
-        events.clear();
-        for (int round = 0; round < 3; ++round)
-            for (TraceEvent one : stored) {
-                if (round != 1) {
-                    one.unit = TraceUnit::load;
-                    one.cost.issued = 400;
-                }
-                one.number = static_cast<std::uint32_t>(events.size());
-                events.push_back(one);
-            }
-        MultiprocessorRates rates = rates_of_test();
-        rates.write_request = 1000;
-        const SimResult run = simulate_multiprocessor(traces, rates, {{}});
-        return run.load_sectors[0] - run.hit_sectors[0] - lines;
-    };
-    EXPECT_EQ(misses(24), 0);
-    EXPECT_EQ(misses(25), 1);
-    EXPECT_EQ(misses(30), 6);
-}
-
 // A load and a store of one line in turn, which all 100 multiprocessors send: of those of a line
 // half come behind a store. Of those that come seldom none does.
 TEST(SimulatedMultiprocessor, keeps_a_slice_busy_for_loads_behind_stores) {
