@@ -142,16 +142,20 @@ void CompileCache::remove_oldest() const {
     std::vector<std::pair<fs::file_time_type, fs::path>> entries;
     std::uintmax_t bytes = 0;
     std::error_code ignored;
-    for (const fs::directory_entry& one : fs::directory_iterator(folder_, ignored)) {
-        if (one.path().extension() != suffix) continue;
-        bytes += one.file_size(ignored);
-        entries.emplace_back(one.last_write_time(ignored), one.path());
+    const fs::directory_iterator end;
+    for (fs::directory_iterator at(folder_, ignored); at != end; at.increment(ignored)) {
+        std::error_code failed;  // another call may have removed it
+        const std::uintmax_t size = at->file_size(failed);
+        if (failed || at->path().extension() != suffix) continue;
+        bytes += size;
+        entries.emplace_back(at->last_write_time(ignored), at->path());
     }
     std::ranges::sort(entries);
     for (const auto& [time, path] : entries) {
         if (bytes <= most_bytes) return;
-        bytes -= fs::file_size(path, ignored);
-        fs::remove(path, ignored);
+        std::error_code failed;
+        const std::uintmax_t size = fs::file_size(path, failed);
+        if (!failed && fs::remove(path, failed)) bytes -= size;
     }
 }
 

@@ -1,5 +1,5 @@
-// What compilers made, kept for the next call in a folder of the user's own: $COALPROF_CACHE
-// (empty: nothing is kept), else coalprof in $XDG_CACHE_HOME or ~/.cache. An entry is found by the
+// What compilers made, kept for the next call in a folder of the user's own: --cache-dir ("none":
+// nothing is kept), else coalprof in $XDG_CACHE_HOME or ~/.cache. An entry is found by the
 // content of all that went in, and only in files that nobody else can have written. What cannot be
 // kept is made once more.
 #pragma once
