@@ -212,9 +212,10 @@ class Meaning(Asked):
             self.ask(words, USAGE, fact)
         self.ask("report result.json --source .", DONE, "-o FILE.html")
         self.ask("offset -o none/x.json", OUTPUT, "no folder none")
-        self.ask("run -- k.cu", 127, "coalprof kernel k.cu")
-        self.ask("run -- w.txt", 127, "./w.txt")
-        self.ask("run -- ./w.txt", 126, "chmod +x")
+        if harness.can_attach():
+            self.ask("run -- k.cu", 127, "coalprof kernel k.cu")
+            self.ask("run -- w.txt", 127, "./w.txt")
+            self.ask("run -- ./w.txt", 126, "chmod +x")
 
     def test_a_machine_file_names_rates_in_their_units(self):
         head = ('"schema": "coalprof/1", "meta": {"coalprof": "0.1.0", "argv": [], "time": "2026-11-24T20:13:58Z"}, "machine": "NVIDIA H200", "compute_capability": "9.0",'
