@@ -47,7 +47,7 @@ struct Reasons {
 
 // "The 32 lanes", "The one active lane"
 std::string lanes_text(const WarpShape& shape);
-// Of an access without an active lane.
+// The reasons of an access that has no active lane.
 Reasons reasons_of_no_lanes();
 
 // `counts` are the model's for this access, or for its first instruction where several share it.

@@ -25,7 +25,7 @@ struct ArrayText {
     std::uint64_t seed = 1;  // of random numbers
 
     bool has_contents() const { return !file.empty() || rule != ArrayRule::none; }
-    // The strides follow: rows come first, in Fortran columns.
+    // Sets the strides as well: rows lie in one piece, in Fortran columns.
     void set_extents(std::vector<std::uint64_t> all);
     std::uint64_t elements() const;  // from the first to the last
 };

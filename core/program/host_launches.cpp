@@ -357,7 +357,7 @@ class HostProgram {
     static std::string array_of(const Node& subscript) {
         return text_of(part_of(without_casts(child(subscript, 0)), "referencedDecl"), "id");
     }
-    // Of an array whose elements are listed.
+    // The value of a[i], where the elements of the array are listed.
     HostValue element(const Node& node) {
         const std::string id = array_of(node);
         const HostNumber index = value(child(node, 1))[0];

@@ -68,6 +68,7 @@ MultiprocessorRates rates_of_one(const LaunchModel& model, const SimRates& rates
     one.reduction = share(rates.reductions_per_second);
     const double slices = slices_on(model);
     one.slice_sector = share(rates.line_reductions_per_second) / slices;
+    // docs/measurements/h200/met_lines.txt
     constexpr double turn_seconds = 18e-9, window_seconds = 103e-9;
     one.slice_turn = share(1 / turn_seconds) / slices;
     one.turn_window = rates.clock_hertz * window_seconds;

@@ -71,6 +71,9 @@ class L2Stream {
     std::uint64_t block_of(const L2Access& one) const {
         return (one.order >> 48) * blocks_at_once_ + (one.order & 0xFFFF'FFFF);
     }
+    LineCounts& stores_at(std::uint32_t site) {
+        return stores_.try_emplace(site, lines_of_slice).first->second;
+    }
     void end_box();
     void keep_counts();
     void make_room();
@@ -100,9 +103,6 @@ class L2Stream {
     std::vector<L2Access> kept_;
     std::size_t attempt_ = 0;  // begin of the attempt's accesses
     LineCounts atomics_;
-    LineCounts& stores_at(std::uint32_t site) {
-        return stores_.try_emplace(site, lines_of_slice).first->second;
-    }
     std::map<std::uint32_t, LineCounts> stores_;  // by site
 };
 

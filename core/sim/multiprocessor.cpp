@@ -297,7 +297,7 @@ class MultiprocessorRun {
         const double l2 = event.unit == TraceUnit::store ? stored_ : l2_.free - l2_queue();
         return std::max(l1, l2);
     }
-    // As many requests where slices are crowded.
+    // Few slices take longer for a queue of as many requests.
     double l2_queue() const { return rates_.l2_queue * (met_loads_ > 0 ? most_crowd_ : 1); }
     void finish(std::uint32_t number, const TraceEvent& event, double issued) {
         RunningWarp& warp = warps_[number];
@@ -428,7 +428,7 @@ class MultiprocessorRun {
         owed = 0;
         return there + rates_.l2_latency + rates_.dram_latency + crowd(dram_, through);
     }
-    // A load that comes soon after a store to its line, whoever's, keeps the slice busy for longer.
+    // A load keeps its slice busy for longer if it comes soon after a store to its line.
     double cycles_of_turn(std::uint64_t line, double now) {
         const std::uint32_t* const site = met_lines_.find(line);
         if (!site || now <= 0) return 0;
@@ -474,7 +474,7 @@ class MultiprocessorRun {
         return crowd * std::max(rates_.write_request,
                                 whole * rates_.sector + (sectors - whole) * rates_.partial_write);
     }
-    // Lines that are stored to again and again, by all multiprocessors.
+    // Remembers lines that several warps store to.
     void note_stored(std::uint32_t site, std::uint64_t line) {
         constexpr double most = 1e6;
         const double lines = site < rates_.stored_lines.size() ? rates_.stored_lines[site] : 0;
@@ -567,10 +567,10 @@ class MultiprocessorRun {
     // Lines with a request that waits (docs/measurements/h100/gathered.txt, of stores).
     static constexpr std::size_t places = 24, places_of_bytes = 8;
     OpenRequests loads_, stores_;
-    LineTable met_lines_;  // that stores of several warps meet in: the site
+    LineTable met_lines_;  // several warps store to them; the site of the store
     double met_loads_ = 0, met_stores_ = 0;
     double most_crowd_ = 1;
-    bool stores_parts_ = false;              // of sectors
+    bool stores_parts_ = false;              // some store writes less than its sectors
     double stored_ = 0;                      // since stores have had a place for their requests
     std::vector<std::uint32_t> waited_for_;  // sites
     SimResult result_;

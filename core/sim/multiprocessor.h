@@ -29,8 +29,8 @@ struct MultiprocessorRates : SimRates {
     std::uint32_t l1_lines = 0;
     std::uint32_t resident_blocks = 1;
     double slice_sector = 0;  // stored, if all slices of L2 work
-    // Of a load that comes to L2 within `turn_window` of a store to its line, whoever's: more
-    // cycles of its slice (docs/measurements/h200/met_lines.txt).
+    // A load that comes to L2 within `turn_window` of any multiprocessor's store to its line keeps
+    // the slice busy for so many cycles more (docs/measurements/h200/met_lines.txt).
     double slice_turn = 0;
     double turn_window = 0;
     double sharers = 1;  // multiprocessors at work

@@ -377,11 +377,12 @@ class PlanFeed {
         }
         return traces;
     }
-    // Of a thread, as NVRTC 13.0 compiles the measured kernel for 9.0: all instructions, and those
-    // of the units for integers, which take two cycles each. Of 366 kernels nine of ten are within
-    // 20 % (docs/measurements/instructions.txt).
+    // A thread executes as many instructions as NVRTC 13.0 makes of the measured kernel for 9.0;
+    // those of the units for integers take two cycles each. Nine of ten kernels are within 20 %
+    // (docs/measurements/instructions.txt).
     IssueCost cost_of(std::uint32_t elements) const {
         const Computed index = computed_of(plan_.program);
+        const bool is_tiled = has_barrier(plan_.program);
         double issued = 0, integer = 0;
         const auto add = [&](double times, double all, double of_integers) {
             issued += times * all;
@@ -390,8 +391,8 @@ class PlanFeed {
         for (const Instruction& one : plan_.program.instructions) {
             const double more_words =
                 std::max(1u, plan_.program.arrays[one.array].element_bytes / 4) - 1.0;
-            if (has_barrier(plan_.program)) {
-                add(1, 3, 1);  // of a tile; most addresses are constants apart
+            if (is_tiled) {
+                add(1, 3, 1);  // most addresses of a tile are constants apart
             } else if (one.kind == AccessKind::load) {
                 add(1, 13.1, 6.6);  // a loaded value is checked
                 add(more_words, 1.6, 1);
@@ -406,7 +407,7 @@ class PlanFeed {
         add(index.divisions, 8.8, 2.3);
         add(index.conditions, 3.2, 2.1);
         add(index.hashes, 88.6, 65);  // with a remainder of 64 bits; products of 64 take longer
-        const double once = has_barrier(plan_.program) ? 104 : 10.5;
+        const double once = is_tiled ? 104 : 10.5;
         return {.issued = static_cast<float>(once + elements * issued),
                 .integer = static_cast<float>(2 * elements * integer)};
     }

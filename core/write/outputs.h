@@ -52,10 +52,10 @@ class Outputs : public ResultSink {
     void begin(const ResultHead& head) override;
     // Throws ReaderGone, or the failures, when no output is left.
     void point(const Point& point) override;
+    void end_of_part(const ResultTail& tail) override;
     // Ends every output and puts the files in place; those of an interrupted result beside their
     // places, see OutputFile::commit_part(), and without points nowhere. Then throws the failures,
     // if any, as one Error (ExitCode::output).
-    void end_of_part(const ResultTail& tail) override;
     void finish(const ResultTail& tail) override;
 
  private:

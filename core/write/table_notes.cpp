@@ -323,7 +323,7 @@ std::string TableNotes::left_out_of_ranking(const ResultTail& tail) const {
     return text.empty() || !is_ranking_ ? std::string() : text + ": -v";
 }
 
-// Of kernels in their order one finding leaves room for them on a screen.
+// A ranking shows one finding, so that its kernels fit the screen beside it.
 std::vector<std::string> TableNotes::finding_lines(const ResultTail& tail) const {
     std::vector<std::string> lines;
     const std::size_t most = most_findings_shown();
@@ -341,7 +341,7 @@ std::vector<std::string> TableNotes::finding_lines(const ResultTail& tail) const
     return lines;
 }
 
-// Each point has its own, and the first says what they are about.
+// True for a note of a point if an earlier one of the same kind says what they are about.
 bool TableNotes::is_like_another(const ResultTail& tail, const Warning& warning) const {
     if (style_.explains_all || warning.point.empty()) return false;
     if (!is_note(warning) && warning.code != "W-CONTENTS") return false;
@@ -350,6 +350,8 @@ bool TableNotes::is_like_another(const ResultTail& tail, const Warning& warning)
 
 std::vector<std::string> TableNotes::trouble(const ResultTail& tail) const {
     std::vector<std::string> lines;
+    if (failure_count_ > most_notes)
+        lines.push_back(fmt::format("{} more points failed", failure_count_ - most_notes));
     std::size_t warnings = 0;
     for (const Warning& warning : tail.warnings) {
         if (style_.is_quiet && is_note(warning)) continue;

@@ -55,7 +55,7 @@ class TableWriter : public ResultSink {
         notes_.look_at(layout, page_.front(), true);
     }
 
-    // Of kernels in their order the slowest: with them the first finding fits a screen.
+    // A ranking keeps its slowest kernels, so that the first finding fits the screen beside them.
     void leave_out_fast_ones() {
         constexpr std::size_t most_rows = 5;
         if (!head_.is_ranking || !style_.folds_rows || style_.explains_all ||

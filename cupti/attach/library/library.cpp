@@ -31,16 +31,16 @@ struct CallbackApi {
 
 // Sets function pointers from CUPTI's library, which is loaded.
 struct CuptiSymbols {
-    void* library = ::dlopen(loaded_cupti().path.c_str(), RTLD_NOW | RTLD_NOLOAD);
+    void* handle = ::dlopen(loaded_cupti().path.c_str(), RTLD_NOW | RTLD_NOLOAD);
     template <typename Function>
     void bind(const char* name, Function& function) const {
-        if (library) function = reinterpret_cast<Function>(::dlsym(library, name));
+        if (handle) function = reinterpret_cast<Function>(::dlsym(handle, name));
     }
 };
 
 CallbackApi load_callback_api() {
     const CuptiSymbols cupti;
-    if (!cupti.library)
+    if (!cupti.handle)
         throw CountersError(
             "cannot read counters: the process has unloaded the library that reads them");
     CallbackApi api;

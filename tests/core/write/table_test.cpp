@@ -463,6 +463,15 @@ TEST(Table, what_describes_a_kernel_gives_way_to_what_its_accesses_cost) {
     EXPECT_THAT(narrow, HasSubstr("More counters:\n  description_of_it"));
 }
 
+// Twenty are named.
+TEST(Table, counts_the_failed_points_that_it_does_not_name) {
+    std::vector<Point> points = sweep();
+    for (int i = 0; i < 23; ++i) points.push_back(synthetic::failed_point(100 + i));
+    const std::string table = table_of(points);
+    EXPECT_EQ(count_of(table, " failed: "), 20u);
+    EXPECT_THAT(table, HasSubstr("3 more points failed"));
+}
+
 TEST(Table, control_characters_never_reach_a_terminal) {
     Point point = synthetic::failed_point(0);
     point.name = "\033[2Jcleared\a";
