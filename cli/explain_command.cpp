@@ -234,6 +234,7 @@ DrawnWarps explain_kernel(const CLI::App& app, const Invocation& invocation, Exp
         throw UsageError("explain kernel: one warp is drawn, so one launch is needed",
                          "give --grid, --block and --arg one value each");
     KernelFile::Kernel kernel = files.of(machine).kernel(command.kernel_name);
+    require_possible(kernel.code, choices.front(), machine);
     const KernelResult result =
         predict_choice(kernel.code, choices.front(), machine,
                        {.threads = thread_count(), .prices_findings = true});
@@ -333,13 +334,10 @@ ExitCode run_explain(const CLI::App& app, const ExplainCommand& command,
         if (is_pair && target.format->name == "json")
             throw UsageError("explain formula: a document holds one drawing, and two are asked for",
                              "draw both as svg, html or text, or explain one after the other");
-    StatusLine counting(
-        wants_progress(command.output),
-        [of_kernel](double seconds) {
-            return of_kernel ? progress_of_work(seconds)
-                             : fmt::format("counting the launch's warps, {:.0f} s", seconds);
-        },
-        of_kernel ? StatusLine::Place::anywhere : StatusLine::Place::terminal);
+    StatusLine counting(wants_progress(command.output), [of_kernel](double seconds) {
+        return of_kernel ? progress_of_work(seconds)
+                         : fmt::format("counting the launch's warps, {:.0f} s", seconds);
+    });
     DrawnWarps drawn;
     if (of_kernel)
         do_within(command.kernel.limits.limits(),

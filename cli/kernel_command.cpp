@@ -105,12 +105,9 @@ ResultHead head_of_kernel(const KernelCommand& command, const Invocation& invoca
 class LaunchProgress {
  public:
     explicit LaunchProgress(const OutputOptions& output)
-        : status_(
-              wants_progress(output),
-              [this](double seconds) {
-                  return all_ > 1 ? progress_text(done_, all_, seconds) : progress_of_work(seconds);
-              },
-              StatusLine::Place::anywhere) {}
+        : status_(wants_progress(output), [this](double seconds) {
+              return all_ > 1 ? progress_text(done_, all_, seconds) : progress_of_work(seconds);
+          }) {}
     void expect(std::uint64_t launches) {
         status_.set_aside([&] { all_ = launches; });
     }

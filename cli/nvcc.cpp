@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -194,7 +195,15 @@ std::vector<PlacedLaunch> launches_from(const std::string& text) {
 
 class Compilation {
  public:
-    explicit Compilation(const CudaSource& source) : source_(source), pasted_(source.pasted) {}
+    // Messages are kept in memory: a full disk is among what they say.
+    explicit Compilation(const CudaSource& source) : source_(source), pasted_(source.pasted) {
+        const std::string file = fmt::format("/proc/self/fd/{}", messages_);
+        std::error_code ignored;  // a file of the folder holds them then
+        if (fs::exists(file, ignored)) fs::create_symlink(file, path("messages"), ignored);
+    }
+    ~Compilation() { ::close(messages_); }
+    Compilation(const Compilation&) = delete;
+    Compilation& operator=(const Compilation&) = delete;
 
     // Errors of host code cost the statements that have them.
     std::vector<PlacedLaunch> launches(const std::string& clang,
@@ -407,7 +416,7 @@ class Compilation {
         for (std::string& word : words)
             if (const std::size_t at = word.find(path("kernels.")); at != word.npos)
                 word.replace(at, path("kernels.").size(), path("names."));
-        return run_tool(words, folder_, {.messages = path("messages-of-names")});
+        return run_tool(words, folder_, {.messages = "/dev/null"});
     }
     // Newer GPUs than clang 14 knows take the same addresses from this code.
     std::vector<std::string> words_for_clang(const std::string& clang, const char* options) {
@@ -446,10 +455,13 @@ class Compilation {
         names_.add(path("source.cu"), source_.file);
     }
     [[noreturn]] void refuse(const std::string& messages) const {
-        for (const int error : {ENOSPC, EDQUOT})
-            if (messages.find(text_of_errno(error)) != messages.npos)
-                throw Error(fmt::format("cannot compile {}: {} in {}; TMPDIR names another place",
-                                        shown(source_.file), text_of_errno(error), folder_.path()),
+        // The last are GCC's words, which may call a full disk an invalid argument.
+        for (const std::string& words :
+             {text_of_errno(ENOSPC), text_of_errno(EDQUOT), std::string("when writing output to ")})
+            if (messages.find(words) != messages.npos)
+                throw Error(fmt::format("cannot compile {}: the compiler cannot write its files in "
+                                        "{}; TMPDIR names another place",
+                                        shown(source_.file), folder_.path()),
                             ExitCode::output);
         if (took_all_memory()) throw std::bad_alloc();
         const std::string text = names_.in_text(messages);
@@ -488,6 +500,7 @@ class Compilation {
     std::vector<std::string> missing_headers_;
     PastedCode pasted_;
     const WorkFolder folder_;
+    const int messages_ = ::memfd_create("messages", MFD_CLOEXEC);
     StandIns names_;
 };
 

@@ -30,11 +30,11 @@ bool has_terminal() {
 
 }  // namespace
 
-StatusLine::StatusLine(bool is_wanted, Text text, Place place)
+StatusLine::StatusLine(bool is_wanted, Text text)
     : text_(std::move(text)),
       on_terminal_(has_terminal()),
       start_(std::chrono::steady_clock::now()) {
-    if (!is_wanted || (!on_terminal_ && place == Place::terminal)) return;
+    if (!is_wanted) return;
     const SignalsHeld held;  // the thread that begins here gets no signals
     try {
         thread_ = std::thread([this] { show_until_stopped(); });

@@ -1,5 +1,5 @@
 // The progress of a run: a status line on a terminal, shown from its second second on and removed
-// when it ends. In files and pipes there may be lines after 1, 2, 4, ... seconds.
+// when it ends; in files and pipes lines after 1, 2, 4, ... seconds.
 #pragma once
 
 #include <chrono>
@@ -19,9 +19,8 @@ namespace coalprof {
 class StatusLine {
  public:
     using Text = std::function<std::string(double seconds)>;
-    enum class Place : std::uint8_t { terminal, anywhere };
     // Shows nothing unless `is_wanted`.
-    StatusLine(bool is_wanted, Text text, Place place = Place::terminal);
+    StatusLine(bool is_wanted, Text text);
     ~StatusLine() { stop(); }
     StatusLine(const StatusLine&) = delete;
     StatusLine& operator=(const StatusLine&) = delete;

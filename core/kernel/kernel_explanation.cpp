@@ -97,7 +97,9 @@ std::string other_faults(const KernelResult& result, const Code& code, const std
             last = std::move(one);
         }
     throw UsageError(
-        fmt::format("explain kernel: no access of line {} was executed", shown(line)),
+        line.empty()
+            ? "explain kernel: the launch accesses no memory that could be drawn"
+            : fmt::format("explain kernel: no access of line {} was executed", shown(line)),
         lines.text().empty() ? std::string() : fmt::format("--line is one of {}", lines.text()));
 }
 

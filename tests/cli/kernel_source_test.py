@@ -151,15 +151,22 @@ class Compiled(Case):
         self.assertIn("--memory-limit", ran.err_text)
 
     def own_nvcc(self, script):
-        os.makedirs(f"{self.folder}/cuda/bin")
+        os.makedirs(f"{self.folder}/cuda/bin", exist_ok=True)
         self.write("cuda/bin/nvcc", "#!/bin/sh\n" + script)
         os.chmod(f"{self.folder}/cuda/bin/nvcc", 0o700)
         return harness.environment(CUDA_HOME=f"{self.folder}/cuda")
 
     def test_without_room_for_temporary_files_names_the_room(self):
-        env = self.own_nvcc("echo 'cannot write x: No space left on device' >&2\nexit 1\n")
-        ran = self.check(harness.run("kernel", self.file, "--list", cwd=self.folder, env=env), harness.OUTPUT)
-        self.assertIn("TMPDIR", ran.err_text)
+        # The second is what GCC says on a disk of 16 KiB.
+        for words in ("cannot write x: No space left on device", "fatal error: when writing output to x: Invalid argument"):
+            env = self.own_nvcc(f"echo '{words}' >&2\nexit 1\n")
+            ran = self.check(harness.run("kernel", self.file, "--list", cwd=self.folder, env=env), harness.OUTPUT)
+            self.assertIn("TMPDIR", ran.err_text)
+
+    def test_keeps_messages_where_a_full_disk_takes_none(self):
+        env = self.own_nvcc("readlink /proc/$$/fd/2 >&2\nexit 1\n")
+        ran = self.check(harness.run("kernel", self.file, "--list", cwd=self.folder, env=env), harness.USAGE)
+        self.assertTrue(ran.err_text.startswith("/memfd:"), ran.err_text)
 
     def test_is_compiled_once_for_each_compute_capability(self):
         self.write("k.ptx", ".version 8.0\n.target sm_75\n.address_size 64\n.entry k()\n.reqntid 32\n{\nret;\n}\n")

@@ -391,6 +391,11 @@ class Kernel(Case):
         refused = self.refuse("explain", "kernel", NATURAL, "column_pack", "--grid", "4", "--block", "256",
                               "--line", "1")
         self.assertIn("no access of line 1", refused.err_text)
+        nothing = self.refuse("explain", "kernel", "-", *LAUNCH[:4], stdin=kernel_of(""))
+        self.assertIn("accesses no memory", nothing.err_text)
+        # As `kernel` refuses it.
+        small = GATHER.replace("u32 n)", "u32 n)\n.maxntid 32, 1, 1")
+        self.assertIn("32 threads at most", self.refuse("explain", "kernel", "-", *LAUNCH, stdin=small).err_text)
 
     def test_tells_loads_of_one_line_apart_by_their_arrays(self):
         # s += A[row*N + k] * B[k*N + col] by a block of 1 x 32 threads: lanes walk down A, and share B.

@@ -71,9 +71,15 @@ class Progress(Case):
         run.process.terminate()
         self.assertEqual(run.end(), harness.TERMINATED)
 
-    def test_is_refused_and_never_reaches_a_pipe(self):
-        runs = [Watched("--no-progress"), Watched("--quiet"), Watched(TERM="dumb"),
-                Watched(terminal=False)]
+    def test_is_lines_in_pipes_and_where_a_terminal_can_erase_nothing(self):
+        for options in ({"terminal": False}, {"TERM": "dumb"}):
+            run = Watched(**options)
+            self.assertTrue(run.read_until(b"coalprof: 1 point, ", harness.PATIENCE), run.seen)
+            self.assertEqual(run.end(), harness.DONE)
+            self.assertTrue(run.seen.endswith(b"\n"), run.seen)
+
+    def test_is_refused(self):
+        runs = [Watched(*options, terminal=terminal) for options in (("--no-progress",), ("--quiet",)) for terminal in (True, False)]
         time.sleep(1.5)  # it would have come by now
         for run in runs:
             self.assertEqual(run.end(), harness.DONE)
