@@ -174,13 +174,22 @@ std::string KernelOptions::read_bytes() {
                          "'c[i] = a[2*i];'");
     if (!file.empty()) return read_ptx_source(file);
     refuse_file(code.text, "a statement", fmt::format("coalprof kernel {}", shown(code.text)));
-    if (const std::size_t launch = code.text.find("<<<");
-        launch != code.text.npos && code.text.find("__global__") == code.text.npos)
+    if (code.text.starts_with('@'))
+        throw UsageError("--code: statements are expected here, and this names a file",
+                         fmt::format("coalprof kernel {}", shown(code.text.substr(1))));
+    const bool is_whole = code.text.find("__global__") != code.text.npos;
+    if (const std::size_t launch = code.text.find("<<<"); launch != code.text.npos && !is_whole)
         throw UsageError(
             "--code: it launches a kernel, whose own statements are meant",
             fmt::format("of the kernel in a file: coalprof kernel FILE.cu NAME --launch {}",
                         shown(shell_word(code.text.substr(
                             launch, code.text.find(">>>", launch) + 3 - launch)))));
+    for (const char* of_host : {"cudaMalloc", "cudaMemcpy", "cudaMemset", "cudaFree"})
+        if (code.text.find(of_host) != code.text.npos && !is_whole)
+            throw UsageError(fmt::format("--code: it calls {}, which the host does, and a kernel's "
+                                         "own statements are meant",
+                                         of_host),
+                             "of a whole file: coalprof kernel FILE.cu");
     file = "code";
     code.arguments = arguments;
     arguments = without_template_values(code);

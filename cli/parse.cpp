@@ -133,6 +133,8 @@ std::string hint_for_argument(const CLI::App& command, const std::string& typed)
         return fmt::format("values go by --range: {}",
                            typed_again({command.get_name(), "--range", joined(values, ",")}));
     }
+    if (typed == "step" && has_option(command, "--range"))
+        return "a step follows a colon: --range 1..32:2";
     if (is_number && command.get_name() == "occupancy")
         return fmt::format("threads of a block: --block {}", typed);
     if (command.get_name() == "verify" && known_pattern(typed))
@@ -197,6 +199,7 @@ std::string nearest_sentence(std::string_view typed, const std::vector<std::stri
 [[noreturn]] void refuse_command(const CLI::App& app, const std::string& typed) {
     std::vector<std::string> names;
     for (const CLI::App* known : app.get_subcommands({})) names.push_back(known->get_name());
+    names.emplace_back("--version");
     const std::string meant = nearest_sentence(typed, names);
     throw UsageError(
         fmt::format("unknown command or pattern '{}'.{}", shown(typed), meant),
@@ -511,6 +514,9 @@ CLI::Option* add_threads_to(CLI::App& command) {
 }
 
 void refuse_missing_dashes(std::vector<std::string> words, const std::string& program) {
+    if (program.ends_with(".cu"))
+        throw UsageError(fmt::format("run: {} is source, and a program is run", shown(program)),
+                         fmt::format("coalprof kernel {}", shown(program)));
     words.insert(std::ranges::find(words, program), "--");
     throw UsageError(
         fmt::format("run: there is no -- before {}", shown(program)),

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <string>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "core/text/describe.h"
@@ -84,10 +86,26 @@ std::string listed(std::span<const std::string_view> candidates) {
     return list;
 }
 
+// What others call them.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 11> synonyms{
+    {{"read", "load"},
+     {"write", "store"},
+     {"gather", "scatter"},
+     {"random", "scatter"},
+     {"misaligned", "offset"},
+     {"coalesced", "offset"},
+     {"struct", "aos"},
+     {"unified", "managed"},
+     {"pinned", "host"},
+     {"bank-conflict", "shared-stride"},
+     {"bank-conflicts", "shared-stride"}}};
+
 }  // namespace
 
 std::optional<std::string_view> nearest(std::string_view word,
                                         std::span<const std::string_view> candidates) {
+    for (const auto& [other, known] : synonyms)
+        if (word == other && std::ranges::find(candidates, known) != candidates.end()) return known;
     std::optional<std::string_view> best;
     std::size_t best_distance = 0;
     std::size_t best_beginning = 0;
@@ -117,10 +135,8 @@ std::optional<std::string_view> nearest(std::string_view word,
 std::string unknown_word(std::string_view what, std::string_view word,
                          std::span<const std::string_view> candidates) {
     std::string sentence = fmt::format("unknown {} '{}'", what, shown(word));
-    auto near = nearest(word, candidates);
-    for (const auto& [other, known] : {std::pair("read", "load"), std::pair("write", "store")})
-        if (word == other && std::ranges::find(candidates, known) != candidates.end()) near = known;
-    if (near) return sentence + fmt::format(". Did you mean '{}'?", *near);
+    if (const auto near = nearest(word, candidates))
+        return sentence + fmt::format(". Did you mean '{}'?", *near);
     const std::string list = listed(candidates);
     return list.empty() || list.size() > listed_columns ? sentence : sentence + ": choose " + list;
 }

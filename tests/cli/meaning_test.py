@@ -203,6 +203,8 @@ class Meaning(Asked):
                 ("explain k.cu", "coalprof explain kernel k.cu"), ("explain warps result.json", "coalprof report"),
                 ("warps result.json", "coalprof report"), ("warps k.cu", "coalprof kernel k.cu"),
                 ("formula k.cu", "coalprof kernel k.cu"), ("kernel --code k.cu", "coalprof kernel k.cu"),
+                ("kernel --code @k.cu", "coalprof kernel k.cu"), ("kernel --code cudaMalloc(&x,4);y[i]=x[i];", "coalprof kernel FILE.cu"),
+                ("kernel k.cu:3", "coalprof explain kernel k.cu --line 3"), ("explain kernel k.cu:3", "--line 3"),
                 ("offset --machine k.cu", "CUDA source"), ("offset --machine ./w.txt", "a machine file"),
                 ("check result.json --budget-file result.json", "coalprof report result.json"),
                 ("formula x[c[i]] --array c=@result.json", "coalprof report result.json"),
@@ -214,6 +216,7 @@ class Meaning(Asked):
         self.ask("offset -o none/x.json", OUTPUT, "no folder none")
         if harness.can_attach():
             self.ask("run -- k.cu", 127, "coalprof kernel k.cu")
+            self.ask("run k.cu", USAGE, "coalprof kernel k.cu")
             self.ask("run -- w.txt", 127, "./w.txt")
             self.ask("run -- ./w.txt", 126, "chmod +x")
 

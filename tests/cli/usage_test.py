@@ -306,6 +306,10 @@ class Words(Case):
                              (("offset", "-g", "4"), "--grid"), (("offset", "-b", "4"), "--block"),
                              (("offset", "--format", "pdf"), ".html"), (("offset", "-o", "x.pdf"), ".html"),
                              (("formula", "x.T[i]", "--array", "x=f32[8,8]"), "x[j][i]"),
+                             (("gather",), "'scatter'"), (("explain", "random"), "'scatter'"), (("bank-conflicts",), "'shared-stride'"),
+                             (("misaligned",), "'offset'"), (("version",), "'--version'"),
+                             (("offset", "--alloc", "unified"), "'managed'"), (("offset", "--alloc", "pinned"), "'host'"),
+                             (("stride", "--range", "1..32", "step", "2"), "--range 1..32:2"),
                              (("explain", "stride", "i", "k"), "leave it out")):
             with self.subTest(command):
                 self.assertIn(fix, self.refuse(*command).err_text)
