@@ -306,10 +306,13 @@ class KernelRun {
         }
         add_findings(std::move(result.findings));
         for (Warning& warning : result.warnings) {
-            const bool is_of_one = warning.code == bounds_code || warning.code == "W-MERGED";
+            const bool is_once = warning.code == "W-PTX";
+            const bool is_of_one =
+                is_once || warning.code == bounds_code || warning.code == "W-MERGED";
             const bool is_known = std::ranges::find(tail_.warnings, warning.code, &Warning::code) !=
                                   tail_.warnings.end();
-            if (!is_of_one || (!is_known && !ranks_)) tail_.warnings.push_back(std::move(warning));
+            if (!is_of_one || (!is_known && (is_once || !ranks_)))
+                tail_.warnings.push_back(std::move(warning));
         }
     }
     // Of several launches those that fail, and where kernels are ranked those that gain time.

@@ -12,6 +12,7 @@
 #include "core/kernel/arguments.h"
 #include "core/pattern/launch_options.h"
 #include "core/program/kernel_pattern.h"
+#include "core/program/machine_widths.h"
 #include "core/text/describe.h"
 #include "core/text/file_kind.h"
 #include "core/text/name_list.h"
@@ -327,7 +328,10 @@ KernelFile::Kernel KernelFile::kernel(const std::string& name) const {
                 shown(options_.file), printable(shell_word(long_kernel_name(several.front()))),
                 names_to_compare(several)));
     Kernel all{code_of(*module, *kernel), module->architecture};
-    merge_shared_accesses(all.code);
+    const std::string marked = ptx_with_marks(*module, all.code);
+    if (marked.empty()) return all;
+    const auto cubin = assemble_ptx(marked, kernel->name, source_.architecture, options_.cache_dir);
+    if (!cubin || !take_machine_widths(all.code, *cubin)) merge_shared_accesses(all.code);
     return all;
 }
 

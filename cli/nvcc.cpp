@@ -82,15 +82,28 @@ std::string find_clang() {
     return program_of(places);
 }
 
-Compiler find_compiler(const std::string& file) {
+// A program of the toolkit. Empty: there is none.
+std::string find_in_toolkit(const std::string& name) {
     std::vector<std::string> places;
     for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
         if (const char* home = ::getenv(variable))
-            places.push_back(std::string(home) + "/bin/nvcc");
+            places.push_back(fmt::format("{}/bin/{}", home, name));
     const bool says_place = !places.empty();
-    places.push_back(path_of_program("nvcc"));
-    if (!says_place) places.emplace_back("/usr/local/cuda/bin/nvcc");
-    if (std::string nvcc = program_of(places); !nvcc.empty()) return {std::move(nvcc), false};
+    places.push_back(path_of_program(name));
+    if (!says_place) places.push_back("/usr/local/cuda/bin/" + name);
+    return program_of(places);
+}
+
+// A tool of another version is another file.
+std::string identity_of_tool(const std::string& path) {
+    std::error_code error;
+    const fs::path file = fs::canonical(path, error);
+    return fmt::format("\n{} {} {}", file.string(), fs::file_size(file, error),
+                       fs::last_write_time(file, error).time_since_epoch().count());
+}
+
+Compiler find_compiler(const std::string& file) {
+    if (std::string nvcc = find_in_toolkit("nvcc"); !nvcc.empty()) return {std::move(nvcc), false};
     if (std::string clang = find_clang(); !clang.empty()) return {std::move(clang), true};
     throw Error(fmt::format(
         "cannot compile {}: there is neither nvcc (in CUDA_HOME, on the PATH or in "
@@ -317,14 +330,9 @@ class Compilation {
         std::string key = source_.file + '\n' + fs::absolute(source_.file).string();
         for (const std::string& one : source_.includes) key += '\n' + fs::absolute(one).string();
         for (const std::string& one : words) key += '\n' + with(one, folder_.path(), folder_mark);
-        // A compiler of another version is another file, and so is this program, which reads trees.
-        for (const std::string& one :
-             {words.front(), path_of_program("g++"), std::string("/proc/self/exe")}) {
-            std::error_code error;
-            const fs::path file = fs::canonical(one, error);
-            key += fmt::format("\n{} {} {}", file.string(), fs::file_size(file, error),
-                               fs::last_write_time(file, error).time_since_epoch().count());
-        }
+        for (const std::string& one :  // this program reads trees
+             {words.front(), path_of_program("g++"), std::string("/proc/self/exe")})
+            key += identity_of_tool(one);
         for (const char* name : {"CPATH", "CPLUS_INCLUDE_PATH", "NVCC_PREPEND_FLAGS",
                                  "NVCC_APPEND_FLAGS", "NVCC_CCBIN"})
             if (const char* value = ::getenv(name)) key += fmt::format("\n{}={}", name, value);
@@ -549,6 +557,41 @@ std::vector<PlacedLaunch> host_launches_of(const CudaSource& source,
     if (clang.empty()) return {};
     const CountedWork reading("reading launches of " + source.file);
     return Compilation(source).launches(clang, files);
+}
+
+std::optional<std::string> assemble_ptx(const std::string& ptx, const std::string& kernel,
+                                        std::uint32_t architecture, const std::string& cache_dir) {
+    constexpr std::size_t most_bytes = std::size_t{1} << 26;
+    const std::string ptxas = find_in_toolkit("ptxas");
+    if (ptxas.empty()) return std::nullopt;
+    // PTX for sm_90a is for nothing else.
+    std::string target = fmt::format("sm_{}", architecture);
+    if (const std::size_t own = ptx.find(".target " + target); own != ptx.npos)
+        if (const char letter = ptx[own + 8 + target.size()]; letter == 'a' || letter == 'f')
+            target += letter;
+    const std::vector<std::string> options{"-arch=" + target, "-lineinfo", "--entry", kernel};
+    const CompileCache cache(
+        cache_dir, fmt::format("{}\n{}\n{}", identity_of_tool(ptxas), joined(options), ptx));
+    if (auto known = cache.find(); known && known->values.size() == 1) return known->values[0];
+    const CountedWork assembling("assembling " + kernel);
+    try {
+        const WorkFolder folder;
+        const auto path = [&](const char* name) {
+            return fmt::format("{}/{}", folder.path(), name);
+        };
+        OutputFile file(path("kernel.ptx"));
+        file.write(ptx);
+        file.commit();
+        std::vector<std::string> words{ptxas, path("kernel.ptx"), "-o", path("kernel.cubin")};
+        words.insert(words.end(), options.begin(), options.end());
+        if (run_tool(words, folder, {.output = path("output"), .messages = path("messages")}) != 0)
+            return std::nullopt;
+        auto cubin = read_whole(*open_own_bytes(path("kernel.cubin")), most_bytes);
+        if (cubin) cache.keep({.files = {}, .values = {*cubin}});
+        return cubin;
+    } catch (const Error&) {  // no place for files
+        return std::nullopt;
+    }
 }
 
 CompiledCuda compile_cuda(const CudaSource& source) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -66,5 +67,10 @@ std::vector<PlacedLaunch> host_launches_of(const CudaSource& source,
 // UsageError where it does not compile, Error where there is no compiler or no place for its files,
 // bad_alloc where it takes more memory than it may, Stopped, LimitReached.
 CompiledCuda compile_cuda(const CudaSource& source);
+
+// Machine code with a line table, which the toolkit's ptxas makes of a kernel's PTX. None where
+// there is no ptxas, or it refuses the PTX. Throws Stopped, LimitReached.
+std::optional<std::string> assemble_ptx(const std::string& ptx, const std::string& kernel,
+                                        std::uint32_t architecture, const std::string& cache_dir);
 
 }  // namespace coalprof

@@ -14,6 +14,7 @@
 
 #include "core/kernel/kernel_faults.h"
 #include "core/kernel/kernel_findings.h"
+#include "core/kernel/regrouping.h"
 #include "core/lines/line_findings.h"
 #include "core/lines/line_points.h"
 #include "core/runtime/signal.h"
@@ -107,9 +108,17 @@ std::string declared_as(const LaunchMemory& memory, const std::string& name) {
 std::string text_of_idle(const Code& code, const std::vector<Line>& lines) {
     NameList names(3);
     std::set<Key> idle;
+    // Some may have become a part of a wider one.
+    const auto accesses = [](const PtxSite& site) {
+        PtxSite of_any_width = site;
+        of_any_width.width_bytes = 0;
+        of_any_width.instruction.clear();
+        return key_of(of_any_width);
+    };
     for (const PtxSite& site : code.sites)
         if (std::ranges::none_of(
-                lines, [&](const Line& one) { return key_of(one.summary.site) == key_of(site); }) &&
+                lines,
+                [&](const Line& one) { return accesses(one.summary.site) == accesses(site); }) &&
             idle.insert(key_of(site)).second)
             names.add(printable(fmt::format("{}{}{} {}", place_text(site.source),
                                             site.source.file.empty() ? "" : " ", site.instruction,
@@ -144,6 +153,22 @@ std::string text_of_merged(const KernelResult& result, const Code& code) {
     if (merged.text().empty()) return {};
     return "ptxas makes one access of several that lie side by side, and they count as one: " +
            merged.text();
+}
+
+// Lines of which machine code may make fewer accesses.
+std::string text_of_steps(const KernelResult& result, const Code& code,
+                          const std::vector<SiteCounts>& counts) {
+    NameList steps(3);
+    for (std::size_t i = 1; i < result.points.size() && !code.is_as_compiled; ++i)
+        if (std::ranges::any_of(result.sites[i], [&](std::uint32_t site) {
+                return counts[site].space == Space::shared && code.sites[site].width_bytes < 16 &&
+                       2 * counts[site].walks > counts[site].warps;
+            }))
+            steps.add(result.points[i].name);
+    if (steps.text().empty()) return {};
+    return "counts are those of PTX where a loop steps through shared memory by one element, as no "
+           "ptxas here takes this PTX: machine code may have fewer and wider accesses: " +
+           steps.text();
 }
 
 // One line: those who want bounds checked need no more.
@@ -244,10 +269,11 @@ KernelResult points_of_kernel(const Code& code, const KernelLaunch& launch,
         add_repeat_findings(result, code, launch, counts);
     }
     warn(result, "W-UNCOUNTED", text_of_uncounted(code));
-    if ((notes.decisive & by_tensor_map) != 0)
+    if ((notes.decisive & by_fetches) != 0)
         warn(result, "W-CONTENTS",
-             "addresses or branches depend on what a tensor map brings to shared memory, which is "
-             "not known here: what was there before was taken. coalprof run counts on a GPU");
+             "addresses or branches depend on what a tensor map or a texture brings, which is not "
+             "known here: what shared memory held before, and zeros of textures, were taken. "
+             "coalprof run counts on a GPU");
     warn(result, "W-CONTENTS",
          text_of_contents(memory.names_of(notes.decisive), memory, text_of_idle(code, lines)));
     return result;
@@ -374,11 +400,28 @@ std::optional<SimulatedLaunch> add_time(const Code& code, const KernelLaunch& la
     return simulated;
 }
 
+// The code whose accesses of shared memory take the passes that were counted.
+Code with_passes(Code code, const std::deque<RegroupingSink>& regrouping,
+                 const std::vector<SiteCounts>& counts) {
+    for (std::uint32_t i = 0; i < code.machine_widths.size(); ++i) {
+        double executions = 0;
+        for (const RegroupingSink& one : regrouping)
+            executions += static_cast<double>(one.executions(i));
+        if (executions == 0) continue;
+        const SharedCounts& of = counts[i].shared;
+        code.machine_widths[i].passes = static_cast<double>(of.wavefronts) / executions;
+        code.machine_widths[i].ideal_passes = static_cast<double>(of.ideal_wavefronts) / executions;
+    }
+    return code;
+}
+
 }  // namespace
 
-KernelResult predict_kernel(const Code& code, const KernelLaunch& launch, LaunchMemory& memory,
+KernelResult predict_kernel(const Code& ptx, const KernelLaunch& launch, LaunchMemory& memory,
                             const Machine& machine, const PredictionOptions& options) {
+    Code code = ptx;
     std::deque<CountingSink> sinks;
+    std::deque<RegroupingSink> regrouping;
     const std::uint64_t at_once = blocks_at_once(code, launch, machine);
     // A large program gets few: all sinks together may not take much memory.
     const std::size_t samples =
@@ -389,16 +432,24 @@ KernelResult predict_kernel(const Code& code, const KernelLaunch& launch, Launch
     const CountedWork executing("executing " + short_kernel_name(code.kernel));
     const Execution execution =
         execute(code, executed, memory, options.limits, options.threads, [&]() -> AccessSink& {
-            return sinks.emplace_back(machine, code, samples, launch, at_once);
+            AccessSink& sink = sinks.emplace_back(machine, code, samples, launch, at_once);
+            return code.machine_widths.empty() ? sink : regrouping.emplace_back(code, sink);
         });
     if (finds_size) require_shared_size(code, execution.notes);
     const bool is_sample = execution.sampled_blocks != 0;
-    if (is_sample) sinks.erase(sinks.begin(), sinks.end() - std::ptrdiff_t{sample_groups});
+    const auto keep_groups = [](auto& all) {
+        while (all.size() > sample_groups) all.pop_front();
+    };
+    if (is_sample) {
+        keep_groups(sinks);
+        keep_groups(regrouping);
+    }
     std::vector<SiteCounts> counts(code.sites.size());
     for (const CountingSink& one : sinks)
         for (std::size_t i = 0; i < counts.size(); ++i)
             counts[i].add(one.counter.counts()[i], samples);
     KernelResult result = points_of_kernel(code, launch, memory, machine, counts, execution.notes);
+    code = with_passes(std::move(code), regrouping, counts);
     const double scale = is_sample ? static_cast<double>(launch.blocks()) /
                                          static_cast<double>(execution.sampled_blocks)
                                    : 1;
@@ -429,6 +480,7 @@ KernelResult predict_kernel(const Code& code, const KernelLaunch& launch, Launch
         put_costliest_first(result);
     }
     if (options.prices_findings) warn(result, "W-MERGED", text_of_merged(result, code));
+    warn(result, "W-PTX", text_of_steps(result, code, counts));
     if (is_sample)
         warn(result, "W-SAMPLED",
              fmt::format("{} of {} blocks were executed: totals are estimates, and their intervals "

@@ -185,7 +185,8 @@ SiteCounter::SiteCounter(const Machine& machine, std::size_t sites, std::size_t 
       attempt_(sites),
       counted_of_site_(std::bit_floor(std::clamp<std::size_t>(1024 / (sites + 1), 1, 32))),
       counted_(sites * counted_of_site_),
-      previous_(sites) {}
+      previous_(sites),
+      next_(sites) {}
 
 SiteCounts& SiteCounter::attempt(std::uint32_t site) {
     SiteCounts& counts = attempt_[site];
@@ -204,6 +205,11 @@ void SiteCounter::take(std::uint32_t site, Space space, const WarpAccess& access
     if (space == Space::global && blocks == 1) {
         counts.walks += goes_on(access, previous_[site]) ? 1u : 0u;
         previous_[site] = access;
+    } else if (space == Space::shared) {
+        const auto first = static_cast<std::size_t>(std::countr_zero(access.active_lanes));
+        const std::uint64_t address = access.addresses[first % warp_lanes];
+        counts.walks += next_[site] == address ? blocks : 0;
+        next_[site] = address + access.width_bytes;
     }
     const bool is_hashed = space == Space::global && !is_load_or_store(access.kind);
     if (is_hashed && blocks <= most_hashed_blocks) return count_each(site, access, growth, box);

@@ -30,9 +30,10 @@ struct SampledWarp {
 };
 
 struct SiteCounts {
-    std::uint64_t warps = 0;           // that had a lane to serve
-    std::uint64_t lanes = 0;           // active, over all of them
-    std::uint64_t walks = 0;           // warps whose lanes each went on from where they were
+    std::uint64_t warps = 0;  // that had a lane to serve
+    std::uint64_t lanes = 0;  // active, over all of them
+    // Warps whose lanes each went on from where they were; of shared memory to the next element.
+    std::uint64_t walks = 0;
     std::uint64_t repeats = 0;         // that stored where they had stored since the last barrier
     std::uint64_t repeated_bytes = 0;  // distinct in a warp, of all that stored there before
     GlobalCounts global;
@@ -118,6 +119,7 @@ class SiteCounter : public AccessSink {
     std::vector<BlockInBox> blocks_;
     VisitedPlaces stored_;
     std::vector<WarpAccess> previous_;  // of each site, of global memory, block by block
+    std::vector<std::uint64_t> next_;   // of each site: the element behind that of its first lane
 };
 
 }  // namespace coalprof

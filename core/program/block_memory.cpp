@@ -260,7 +260,7 @@ void BlockMemory::copy(const PtxStep& step, const CheckedAccess& from, const Lan
 void BlockMemory::forget_from(const CheckedAccess& access) {
     each_lane(access.warp.active_lanes, [&](std::uint32_t lane) {
         const std::uint64_t at = std::min(access.warp.addresses[lane], shared_bytes());
-        shared_.set_unsaid(at, static_cast<std::uint32_t>(shared_bytes() - at), by_tensor_map);
+        shared_.set_unsaid(at, static_cast<std::uint32_t>(shared_bytes() - at), by_fetches);
     });
 }
 

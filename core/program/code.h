@@ -3,7 +3,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,6 +57,8 @@ enum class SlotKind : std::uint8_t {
     tid_x, tid_y, tid_z, ntid_x, ntid_y, ntid_z, ctaid_x, ctaid_y, ctaid_z, nctaid_x, nctaid_y,
     nctaid_z, laneid, warpid, nwarpid, smid, nsmid, gridid, lanemask_eq, lanemask_le, lanemask_lt,
     lanemask_ge, lanemask_gt, clock, warp_size, dynamic_smem, total_smem, one, zero,
+    fetched,       // from a texture: 0, and not known
+    grid_barrier,  // a part of the address at which blocks of a grid wait for each other
     // clang-format on
 };
 struct SlotInfo {
@@ -95,6 +99,19 @@ struct PtxInstruction {
 struct CodeStatement {
     std::string text;
     SourceLine source;
+    std::size_t at = 0;  // in the module's text
+};
+
+// The instructions that ptxas made of an access of shared memory (machine_widths.h).
+struct MachineWidths {
+    // Widths of a lane, each once: 4 + 16; 0: it is a part of another site's.
+    std::uint32_t bytes = 0;
+    // Where most of the widest stand together, so many of them and of narrower ones.
+    std::uint32_t widest = 0;
+    std::uint32_t narrower = 0;
+    // Of these instructions for each execution of the PTX's, once they were counted.
+    std::optional<double> passes = std::nullopt;
+    double ideal_passes = 0;
 };
 
 // The windows of generic addresses for each state space. Arrays of the launch are above.
@@ -133,10 +150,12 @@ struct Code {
     std::vector<PtxInstruction> instructions;
     std::vector<CodeStatement> statements;
     std::vector<PtxSite> sites;
-    std::vector<std::uint32_t> uncounted;  // statements whose memory requests are not counted
-    std::uint64_t shared_bytes = 0;        // that it declares
-    std::uint64_t local_bytes = 0;         // of a thread
-    std::vector<PtxVariable> variables;    // of the module, in the order of variable_addresses
+    bool is_as_compiled = false;                // ptxas said what it makes of shared accesses
+    std::vector<MachineWidths> machine_widths;  // by site; empty: none became wider
+    std::vector<std::uint32_t> uncounted;       // statements whose memory requests are not counted
+    std::uint64_t shared_bytes = 0;             // that it declares
+    std::uint64_t local_bytes = 0;              // of a thread
+    std::vector<PtxVariable> variables;         // of the module, in the order of variable_addresses
     std::vector<std::uint64_t> variable_addresses;
     bool needs_shared_values = false;  // an address or branch depends on shared memory
     // Stored values may be loaded again by instructions that decide an address: blocks run in order
@@ -152,8 +171,9 @@ Code make_code(const PtxModule& module, const PtxFunction& kernel);
 // Sets is_needed of instructions and parameters, and the memory that they need. May be repeated.
 void mark_needs(Code& code);
 
-// Sets `combining`. After mark_needs().
-void mark_combined_atomics(Code& code);
+// Sets `combining`, and adds loads of constant memory whose lanes may differ to `uncounted`. After
+// mark_needs().
+void mark_uniform_accesses(Code& code);
 
 // Merges loads and stores of shared memory as ptxas does: LDS.128 for four neighbouring floats.
 // Where loads were merged, the first has the results of all; of stores the last has all values.

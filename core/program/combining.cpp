@@ -41,6 +41,7 @@ class VaryingSlots {
             case SlotKind::lanemask_lt:
             case SlotKind::lanemask_ge:
             case SlotKind::lanemask_gt:
+            case SlotKind::fetched:
             case SlotKind::clock: return true;
             default: return false;
         }
@@ -137,15 +138,21 @@ Combining combining_of(const Code& code, const PtxInstruction& one, const Varyin
 
 }  // namespace
 
-void mark_combined_atomics(Code& code) {
-    const auto is_atomic = [](const PtxInstruction& one) { return one.opcode == Opcode::atomic; };
+void mark_uniform_accesses(Code& code) {
+    const auto is_examined = [](const PtxInstruction& one) {
+        return one.opcode == Opcode::atomic ||
+               (one.opcode == Opcode::load && one.state == PtxState::constant);
+    };
     constexpr std::size_t most_examined = 1u << 14;
     if (code.instructions.size() > most_examined ||
-        std::ranges::none_of(code.instructions, is_atomic))
+        std::ranges::none_of(code.instructions, is_examined))
         return;
     const VaryingSlots varying(code);
     for (PtxInstruction& one : code.instructions)
-        if (is_atomic(one)) one.combining = combining_of(code, one, varying);
+        if (one.opcode == Opcode::atomic)
+            one.combining = combining_of(code, one, varying);
+        else if (is_examined(one) && varying.has(one.inputs.front()))
+            code.uncounted.push_back(one.statement);
 }
 
 }  // namespace coalprof

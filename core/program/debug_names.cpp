@@ -7,6 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include "core/program/dwarf_bytes.h"
+
 namespace coalprof {
 namespace {
 
@@ -32,45 +34,6 @@ std::string bytes_of_section(std::string_view ptx, std::string_view name) {
     }
     return bytes;
 }
-
-struct OutOfBytes {};
-
-class Bytes {
- public:
-    Bytes(std::string_view all, std::size_t at) : all_(all), at_(at) {}
-    std::size_t at() const { return at_; }
-    bool at_end() const { return at_ >= all_.size(); }
-    std::string_view take(std::uint64_t count) {
-        if (at_ > all_.size() || count > all_.size() - at_) throw OutOfBytes{};
-        at_ += count;
-        return all_.substr(at_ - count, count);
-    }
-    std::uint64_t number(std::size_t bytes) {
-        std::uint64_t value = 0;
-        const std::string_view all = take(bytes);
-        for (std::size_t i = bytes; i-- > 0;)
-            value = value << 8 | static_cast<std::uint8_t>(all[i]);
-        return value;
-    }
-    std::uint64_t leb() {
-        std::uint64_t value = 0;
-        for (unsigned shift = 0;; shift += 7) {
-            const std::uint64_t byte = number(1);
-            if (shift < 64) value |= (byte & 127) << shift;
-            if (byte < 128) return value;
-        }
-    }
-    std::string_view text() {
-        const std::size_t end = std::min(all_.find('\0', at_), all_.size());
-        const std::string_view one = take(end - at_);
-        take(1);
-        return one;
-    }
-
- private:
-    std::string_view all_;
-    std::size_t at_;
-};
 
 // DWARF 4, 7.5.4: numbers of tags and attributes.
 constexpr std::uint64_t tag_array = 0x01, tag_class = 0x02, tag_parameter = 0x05, tag_member = 0x0d,

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "core/program/array_names.h"
@@ -218,8 +219,16 @@ class Decoder {
                 fmt::format("{} has more than {} instructions once its calls are "
                             "inlined",
                             kernel_name(code_.kernel), most_instructions));
+        const bool is_of_barrier =
+            std::ranges::any_of(instruction.inputs, [&](Slot slot) { return is_of_grid(slot); });
+        for (const Slot slot : instruction.results)
+            is_of_barrier ? void(of_grid_.insert(slot)) : void(of_grid_.erase(slot));
         code_.instructions.push_back(std::move(instruction));
         return code_.instructions.size() - 1;
+    }
+    bool is_of_grid(Slot slot) const {
+        return slot != no_slot &&
+               (code_.slots[slot].kind == SlotKind::grid_barrier || of_grid_.contains(slot));
     }
 
     void inline_function(Frame& frame) {
@@ -436,7 +445,8 @@ class Decoder {
             throw UsageError(
                 fmt::format("{} has more than {} statements once its calls are inlined",
                             kernel_name(code_.kernel), most_statements));
-        code_.statements.push_back({std::string(shown(text)), module_.line_at(statement.source)});
+        code_.statements.push_back({std::string(shown(text)), module_.line_at(statement.source),
+                                    static_cast<std::size_t>(text.data() - module_.text.data())});
         if (text.starts_with('@')) {
             text = trimmed(text.substr(1));
             instruction.is_negated = text.starts_with('!');
@@ -804,6 +814,8 @@ class Decoder {
         }
         instruction.inputs = input_list(frame, statement, address.base);
         if (instruction.inputs.size() != 1) refuse(statement, "an address is expected");
+        if (is_of_grid(instruction.inputs.front()))
+            return pass_grid_barrier(frame, statement, std::move(instruction), operands);
         if (has_result) instruction.results = operand_list(frame, statement, operands[0]);
         // Numbers of 128 bits are not tracked further.
         if (instruction.type.bits > 64) instruction.results.clear();
@@ -901,6 +913,22 @@ class Decoder {
             emit(std::move(copy));
         }
     }
+    // Blocks add to the word of their barrier, and wait until its highest bit differs from that
+    // before. Here each comes to a word that the others have changed.
+    void pass_grid_barrier(const Frame& frame, const PtxStatement& statement,
+                           PtxInstruction instruction,
+                           const std::vector<std::string_view>& operands) {
+        if (operands.empty()) refuse(statement, "it has too few operands");
+        constexpr std::uint64_t all_came = 0x8000'0000;
+        instruction.inputs = {constant(instruction.opcode == Opcode::load ? all_came : 0)};
+        if (!operands.front().starts_with('[')) {
+            instruction.opcode = Opcode::move;
+            instruction.results = operand_list(frame, statement, operands.front());
+        } else {
+            instruction.opcode = Opcode::nothing;
+        }
+        emit(std::move(instruction));
+    }
     void emit_memory_unknown(const Frame& frame, const PtxStatement& statement,
                              PtxInstruction instruction, const OpcodeWords& words,
                              const std::vector<std::string_view>& operands) {
@@ -912,8 +940,18 @@ class Decoder {
             instruction.results = operand_list(frame, statement, operands.front());
             instruction.inputs = {constant(0), constant(0)};
         } else if (instruction.opcode == Opcode::unknown && !operands.empty() &&
-                   !operands.front().starts_with('['))
+                   !operands.front().starts_with('[')) {
             instruction.results = operand_list(frame, statement, operands.front());
+            if (words.base() == "tex" || words.base() == "tld4" || words.base() == "suld") {
+                instruction.opcode = Opcode::move;
+                instruction.inputs = {special(SlotKind::fetched)};
+                for (const Slot slot : std::vector(instruction.results)) {
+                    instruction.results = {slot};
+                    emit(instruction);
+                }
+                return;
+            }
+        }
         emit(std::move(instruction));
     }
     void add_site(const PtxStatement& statement, PtxInstruction& instruction,
@@ -937,6 +975,7 @@ class Decoder {
     const PtxModule& module_;
     Code code_;
     bool has_clusters_ = false;
+    std::set<Slot> of_grid_;  // what is made of the address of the grid's barrier
     std::map<const PtxFunction*, PtxBody> bodies_;
     std::map<std::string, std::uint64_t, std::less<>> variables_;  // of the module, by name
     std::uint64_t variables_end_ = variable_window;
@@ -952,7 +991,7 @@ class Decoder {
 Code make_code(const PtxModule& module, const PtxFunction& kernel) {
     Code code = Decoder(module, kernel).take();
     mark_needs(code);
-    mark_combined_atomics(code);
+    mark_uniform_accesses(code);
     return code;
 }
 

@@ -40,8 +40,8 @@ struct LaunchArray {
 
 // A set of arrays without given contents: bit n is the nth of arrays(), bit 62 every later one.
 using UnsaidArrays = std::uint64_t;
-// Bytes that copies by tensor maps brought: which ones is not known.
-inline constexpr UnsaidArrays by_tensor_map = UnsaidArrays{1} << 63;
+// What copies by tensor maps, and fetches from textures, brought is not known.
+inline constexpr UnsaidArrays by_fetches = UnsaidArrays{1} << 63;
 
 class LaunchMemory {
  public:

@@ -126,7 +126,7 @@ constexpr std::pair<std::string_view, std::string_view> words_of_bases[] = {
      "noftz sync aligned m8n8 m16n16 m8n16 x1 x2 x4 trans b8x16 b6x16_p32 b4x16_p64 async unified"},
 };
 
-constexpr std::array<std::pair<std::string_view, SlotKind>, 46> specials{{
+constexpr std::array<std::pair<std::string_view, SlotKind>, 48> specials{{
     {"%tid.x", SlotKind::tid_x},
     {"%tid.y", SlotKind::tid_y},
     {"%tid.z", SlotKind::tid_z},
@@ -158,6 +158,8 @@ constexpr std::array<std::pair<std::string_view, SlotKind>, 46> specials{{
     {"WARP_SZ", SlotKind::warp_size},
     {"%dynamic_smem_size", SlotKind::dynamic_smem},
     {"%total_smem_size", SlotKind::total_smem},
+    {"%envreg1", SlotKind::grid_barrier},  // as cooperative_groups of CUDA 13.0 reads it
+    {"%envreg2", SlotKind::grid_barrier},
     // For a cluster of one block; others are refused.
     {"%cluster_ctaid.x", SlotKind::zero},
     {"%cluster_ctaid.y", SlotKind::zero},

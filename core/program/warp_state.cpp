@@ -28,6 +28,7 @@ std::uint64_t special(const Code& code, const KernelLaunch& launch, const SlotIn
         case SlotKind::nctaid_x:
         case SlotKind::nctaid_y:
         case SlotKind::nctaid_z: return launch.grid[dimension(slot.kind, SlotKind::nctaid_x)];
+        case SlotKind::grid_barrier:
         case SlotKind::one: return 1;
         case SlotKind::laneid: return lane;
         case SlotKind::warpid: return number / warp_lanes;
@@ -62,6 +63,7 @@ WarpState make_warp(const StepCode& steps, const KernelLaunch& launch, std::uint
         const SlotInfo& slot = steps.slot_at(place);
         LaneValue& value = warp.registers[place];
         value.valid = all_lanes;
+        value.unsaid = slot.kind == SlotKind::fetched ? by_fetches : 0;
         for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
             value.at[lane] = special(steps.code(), launch, slot, first_thread + lane, lane);
         if (slot.kind == SlotKind::constant && slot.bits == 1)
@@ -87,7 +89,9 @@ void WarpState::begin_block(const StepCode& code, const BlockBox& box) {
     steps = 0;
     local.clear();
     if (has_unsaid_)
-        for (LaneValue& one : registers) one.unsaid = 0;
+        for (Slot place = 0; place < code.places(); ++place)
+            registers[place].unsaid =
+                code.slot_at(place).kind == SlotKind::fetched ? by_fetches : 0;
     has_unsaid_ = false;
     for (const Slot place : code.read_first()) {
         registers[place] = {};

@@ -9,7 +9,7 @@ namespace coalprof {
 // Most first calls of `kernel` give no sizes: nothing is wrong with that, nor with merging.
 bool is_note(const Warning& warning) {
     return warning.code == "W-BOUNDS" || warning.code == "W-MERGED" || warning.code == "W-SOURCE" ||
-           warning.code == "W-ASSUMED";
+           warning.code == "W-ASSUMED" || warning.code == "W-PTX";
 }
 
 std::string describe(const Warning& warning) {

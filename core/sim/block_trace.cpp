@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <map>
 
 #include "core/access/lane_set.h"
 #include "core/program/step_code.h"
@@ -274,10 +275,12 @@ class BlockRecorder : public AccessSink {
         if (space == Space::shared) {
             event.unit = TraceUnit::shared;
             const bool is_mended = mend.kind == SiteMend::Kind::adjacent;
-            const std::uint64_t passes = is_mended ? shared_.count(access).ideal_wavefronts
-                                         : is_load_or_store(access.kind)
-                                             ? shared_.count(access).wavefronts
-                                             : passes_of_atomic(site, access);
+            const std::uint64_t passes =
+                site < code_.machine_widths.size() && code_.machine_widths[site].passes
+                    ? passes_as_compiled(site, is_mended)
+                : is_mended                     ? shared_.count(access).ideal_wavefronts
+                : is_load_or_store(access.kind) ? shared_.count(access).wavefronts
+                                                : passes_of_atomic(site, access);
             event.passes.data = static_cast<std::uint16_t>(event.passes.data + passes);
             return;
         }
@@ -318,6 +321,15 @@ class BlockRecorder : public AccessSink {
                         static_cast<std::uint16_t>(event.passes.data + more.data),
                         static_cast<std::uint16_t>(event.passes.packets + more.packets)};
         now_->lines += lines.size();
+    }
+    // Some instructions of the PTX have none, as a wider one has theirs.
+    std::uint64_t passes_as_compiled(std::uint32_t site, bool is_mended) {
+        const MachineWidths& of = code_.machine_widths[site];
+        double& owed = owed_passes_[site];
+        owed += is_mended ? of.ideal_passes : *of.passes;
+        const auto passes = static_cast<std::uint64_t>(owed);
+        owed -= static_cast<double>(passes);
+        return passes;
     }
     // Where passes are not known a loop of compares and swaps is as long as its first round.
     std::uint64_t passes_of_atomic(std::uint32_t site, WarpAccess access) const {
@@ -429,6 +441,7 @@ class BlockRecorder : public AccessSink {
 
     const Code& code_;
     const SiteMends& mends_;
+    std::map<std::uint32_t, double> owed_passes_;  // by site
     WordOrder order_;
     VisitedPlaces visited_;  // by accesses that registers would hold
     CodeFlow flow_;

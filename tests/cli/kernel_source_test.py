@@ -178,6 +178,62 @@ class Compiled(Case):
             self.assertEqual(len(file.readlines()), 4)  # once more for the names of parameters
 
 
+def is_ptxas_13_0():
+    """True if the machine code is that of the release whose figures are known."""
+    ptxas = shutil.which("ptxas") or "/usr/local/cuda/bin/ptxas"
+    return os.path.exists(ptxas) and "release 13.0" in subprocess.run([ptxas, "--version"], capture_output=True, text=True).stdout
+
+
+@unittest.skipUnless(NVCC and is_ptxas_13_0(), "there is no nvcc 13.0")
+class AsCompiled(Case):
+    """Shared memory in the widths of the machine code: a product with 8x8 results a thread, blocks of 64x64."""
+
+    SOURCE = """
+__global__ void product(int N, int K, const float* A, const float* B, float* C) {
+    __shared__ float As[64 * 8], Bs[8 * 64];
+    const int col = threadIdx.x % 8, row = threadIdx.x / 8;
+    A += blockIdx.y * 64 * K; B += blockIdx.x * 64; C += blockIdx.y * 64 * N + blockIdx.x * 64;
+    const unsigned ar = threadIdx.x / 8, ac = threadIdx.x % 8, br = threadIdx.x / 64, bc = threadIdx.x % 64;
+    float sums[64] = {0.0f}, m[8] = {0.0f}, n[8] = {0.0f};
+    for (unsigned k = 0; k < K; k += 8) {
+        for (unsigned o = 0; o < 64; o += 8) As[(ar + o) * 8 + ac] = A[(ar + o) * K + ac];
+        for (unsigned o = 0; o < 8; o += 1) Bs[(br + o) * 64 + bc] = B[(br + o) * N + bc];
+        __syncthreads();
+        A += 8; B += 8 * N;
+        for (unsigned dot = 0; dot < 8; ++dot) {
+            for (unsigned i = 0; i < 8; ++i) m[i] = As[(row * 8 + i) * 8 + dot];
+            for (unsigned i = 0; i < 8; ++i) n[i] = Bs[dot * 64 + col * 8 + i];
+            for (unsigned i = 0; i < 8; ++i)
+                for (unsigned j = 0; j < 8; ++j) sums[i * 8 + j] += m[i] * n[j];
+        }
+        __syncthreads();
+    }
+    for (unsigned i = 0; i < 8; ++i)
+        for (unsigned j = 0; j < 8; ++j) C[(row * 8 + i) * N + col * 8 + j] = sums[i * 8 + j];
+}
+"""
+
+    def predicted(self, machine, **env):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        with open(f"{folder.name}/product.cu", "w", encoding="ascii") as file:
+            file.write(self.SOURCE)
+        return self.run_ok("kernel", f"{folder.name}/product.cu", "--launch", "<<<64x64, 64>>>", "--arg", "N,K=4096",
+                           "--machine", machine, "--json", **env).json
+
+    def test_a_loop_that_ptxas_unrolls(self):
+        # 8,192 warps take 512 steps, each with 32 LDS.128 and 8 LDS.32. The figures are those that a public report
+        # measured on an RTX 4090.
+        whole, *lines = self.predicted("rtx4090")["points"]
+        self.assertEqual(whole["predicted"]["shared_load_requests"], 167772160)
+        self.assertEqual(whole["predicted"]["shared_load_conflicts"], 503316480)
+        self.assertIn("v4", [one["name"] for one in lines if "shared_load" in str(one["parameters"])][0])
+
+    def test_a_machine_whose_ptxas_keeps_the_loop(self):
+        # Eight rounds of 8 LDS.32 and 2 LDS.128.
+        self.assertEqual(self.predicted("h200")["points"][0]["predicted"]["shared_load_requests"], 8192 * 512 * 80)
+
+
 @unittest.skipUnless(NVCC and (shutil.which("clang") or shutil.which("clang-14")), "there is no nvcc, or no clang")
 class Kept(Case):
     """What was compiled once."""

@@ -635,23 +635,59 @@ TEST(Kernels, that_cannot_be_executed_are_refused_with_a_sentence) {
     EXPECT_THAT(refused(needs, {"7=8"}), HasSubstr("2 parameters"));
     EXPECT_THAT(refused(needs, {"1=x"}), HasSubstr("no number"));
     EXPECT_THAT(refused(needs, {"1=8", "1=9"}), HasSubstr("twice"));
-    // What decides an address comes from a texture. Where no lane comes to it, nothing does.
-    const std::string texture =
+    // What decides an address is part of a matrix. Where no lane comes to it, nothing does.
+    const std::string matrix =
         thread +
         "setp.gt.u32 %p1, %r1, LIMIT;\nshl.b64 %rd9, %rd8, 2;\n@!%p1 bra HERE;\n"
-        "tex.1d.v4.u32.s32 {%r2,%r3,%r4,%r5}, [p0, {%r1}];\ncvt.u64.u32 %rd9, %r2;\n"
+        "movmatrix.sync.aligned.m8n8.trans.b16 %r2, %r1;\ncvt.u64.u32 %rd9, %r2;\n"
         "HERE:\n" +
         load_at_rd9;
     const auto with_limit = [&](const char* limit) {
-        return ptx_of(std::string(texture).replace(texture.find("LIMIT"), 5, limit));
+        return ptx_of(std::string(matrix).replace(matrix.find("LIMIT"), 5, limit));
     };
     EXPECT_THAT(refused(with_limit("30")), HasSubstr("is not known here"));
     EXPECT_EQ(run(with_limit("99"), {1, 1, 1}, {32, 1, 1})[0].lanes, 32u);
-    EXPECT_THAT(
-        refused(ptx_of(
-            thread + "tex.1d.v4.u32.s32 {%r2,%r3,%r4,%r5}, [p0, {%r1}];\ncvt.u64.u32 %rd9, %r2;\n" +
-            load_at_rd9)),
-        HasSubstr("is not known here"));
+}
+
+TEST(Execution, textures_hold_zeros_and_are_named_where_they_decide) {
+    const auto fetch = [](const std::string& use) {
+        return run(ptx_of(thread + "tex.1d.v4.u32.s32 {%r2,%r3,%r4,%r5}, [p0, {%r1}];\n" + use +
+                          load_at_rd9),
+                   {1, 1, 1}, {32, 1, 1});
+    };
+    const Executed decides = fetch("cvt.u64.u32 %rd9, %r5;\n");
+    EXPECT_EQ(decides[0].global.sectors, 1u);  // all lanes load word 0
+    EXPECT_NE(decides.notes.decisive & by_fetches, 0u);
+    EXPECT_EQ(fetch("shl.b64 %rd9, %rd8, 2;\n").notes.decisive, 0u);
+}
+
+TEST(Execution, blocks_pass_the_barrier_of_their_grid) {
+    // As cooperative_groups waits: the first thread of a block adds to the second word, and loads
+    // it until its highest bit is another one.
+    const Executed all =
+        run(ptx_of(thread +
+                   "mov.u32 %r2, %envreg2; cvt.u64.u32 %rd5, %r2; mov.u32 %r3, %envreg1;\n"
+                   "cvt.u64.u32 %rd6, %r3; bfi.b64 %rd7, %rd6, %rd5, 32, 32;\n"
+                   "setp.ne.u32 %p1, %r1, 0; @%p1 bra BEHIND; add.s64 %rd9, %rd7, 4;\n"
+                   "atom.add.release.gpu.u32 %r4, [%rd9], 1;\n"
+                   "AGAIN: ld.acquire.gpu.u32 %r5, [%rd9]; xor.b32 %r6, %r5, %r4;\n"
+                   "setp.gt.s32 %p1, %r6, -1; @%p1 bra AGAIN;\n"
+                   "BEHIND: bar.sync 0; shl.b64 %rd9, %rd8, 2;\n" +
+                   load_at_rd9),
+            {64, 1, 1}, {64, 1, 1});
+    std::uint64_t loads = 0;
+    for (const SiteCounts& one : all.counts) loads += one.warps;
+    EXPECT_EQ(loads, 128u);  // two warps of each block; the barrier's word counts nowhere
+}
+
+TEST(Execution, names_loads_of_constants_whose_lanes_differ) {
+    const auto uncounted = [](const std::string& index) {
+        return code_of(ptx_of(thread + "mov.u64 %rd5, " + index +
+                              "; ld.const.u32 %r2, [%rd5]; shl.b64 %rd9, %rd8, 2;\n" + load_at_rd9))
+            .uncounted.size();
+    };
+    EXPECT_EQ(uncounted("%rd8"), 1u);
+    EXPECT_EQ(uncounted("64"), 0u);
 }
 
 // The carry of one word decides how far apart lanes load, 128 bytes for each step of the next word.
