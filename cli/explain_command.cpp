@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
+#include <iterator>
 
 #include "cli/formula_options.h"
 #include "cli/invocation.h"
 #include "cli/kernel_options.h"
+#include "cli/kernel_sources.h"
 #include "cli/list_output.h"
 #include "cli/output_options.h"
 #include "cli/parse.h"
@@ -210,7 +213,7 @@ DrawnWarps explain_line_of_file(const CLI::App& app, const Invocation& invocatio
 }
 
 DrawnWarps explain_kernel(const CLI::App& app, const Invocation& invocation, ExplainCommand command,
-                          const Machine& machine) {
+                          const Machine& machine, const LimitsHeld& limits) {
     if (app.count("EXPR") == 0 && app.count("--code") == 0)
         throw UsageError(
             "explain kernel: there is neither a file nor --code",
@@ -226,24 +229,37 @@ DrawnWarps explain_kernel(const CLI::App& app, const Invocation& invocation, Exp
     if (app.count("--block") > 0) blocks.push_back(command.sweep.text_of("block"));
     command.kernel.take_launches(grids, blocks);
     const std::string grid = joined(grids, ",");
-    KernelFiles files(command.kernel);
-    const std::string block =
-        files.block_of_launch(machine, command.kernel_name, grid, joined(blocks, ","));
-    const std::vector<KernelChoice> choices = choices_of(kernel_axes(files.options(), grid, block));
+    const bool is_of_source = grids.empty() && blocks.empty() && app.count("--code") == 0;
+    std::deque<KernelFiles> all_files;
+    KernelFiles& files = all_files.emplace_back(command.kernel);
+    KernelFile::Kernel kernel = files.of(machine).kernel(command.kernel_name);
+    std::vector<KernelChoice> choices;
+    std::vector<Warning> notes;
+    if (is_of_source) {
+        LaunchedKernels launched =
+            launches_of_source(all_files, {kernel.code.kernel}, machine, limits);
+        choices = {launched.kernels.front().choices.front()};
+        notes = {launched.kernels.front().notes.front()};
+    } else {
+        const std::string block =
+            files.block_of_launch(machine, command.kernel_name, grid, joined(blocks, ","));
+        choices = choices_of(kernel_axes(files.options(), grid, block));
+    }
     if (choices.size() != 1)
         throw UsageError("explain kernel: one warp is drawn, so one launch is needed",
                          "give --grid, --block and --arg one value each");
-    KernelFile::Kernel kernel = files.of(machine).kernel(command.kernel_name);
     require_possible(kernel.code, choices.front(), machine);
     const KernelResult result =
         predict_choice(kernel.code, choices.front(), machine,
                        {.threads = thread_count(), .prices_findings = true});
     const std::vector<std::string>& arrays = command.formula.arrays;
-    return explain_line(result, kernel.code,
-                        {.line = command.line,
-                         .op = command.sweep.text_of("op"),
-                         .array = arrays.empty() ? std::string() : arrays.front()},
-                        machine);
+    DrawnWarps drawn = explain_line(result, kernel.code,
+                                    {.line = command.line,
+                                     .op = command.sweep.text_of("op"),
+                                     .array = arrays.empty() ? std::string() : arrays.front()},
+                                    machine);
+    std::ranges::move(notes, std::back_inserter(drawn.first.warnings));
+    return drawn;
 }
 
 DrawnWarps with_time(DrawnWarps drawn, const Plan& plan, const Machine& machine) {
@@ -340,8 +356,9 @@ ExitCode run_explain(const CLI::App& app, const ExplainCommand& command,
     });
     DrawnWarps drawn;
     if (of_kernel)
-        do_within(command.kernel.limits.limits(),
-                  [&](LimitsHeld&) { drawn = explain_kernel(app, invocation, command, machine); });
+        do_within(command.kernel.limits.limits(), [&](LimitsHeld& limits) {
+            drawn = explain_kernel(app, invocation, command, machine, limits);
+        });
     else
         drawn = command.pattern == formula_word
                     ? explain_formula(app, invocation, command, machine, warp)

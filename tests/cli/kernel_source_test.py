@@ -371,6 +371,12 @@ class OfSource(Case):
         line = 1 + AROUND[:AROUND.index("%s")].count("\n")
         self.assertIn(f"launch of k.cu:{line}: ", self.notes(document, "W-SOURCE")[0])
 
+    def test_is_drawn_with_the_launch_of_its_host_code(self):
+        self.predicted(AROUND % "k<<<2, 64>>>(x, 7, 1);")
+        drawn = self.run_ok("explain", "kernel", "k.cu", "k", cwd=self.folder).out_text
+        self.assertIn("launch of k.cu:", drawn)
+        self.assertIn("2 blocks of 64", drawn)
+
     def test_names_what_cannot_be_worked_out(self):
         self.refuse_with("--arg n", AROUND % "k<<<1, 32>>>(x, atoi(argv[1]), 1);")
         self.refuse_with("--grid", AROUND % "k<<<atoi(argv[1]), 32>>>(x, 7, 1);")
