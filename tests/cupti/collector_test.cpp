@@ -5,10 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <atomic>
-#include <chrono>
 #include <limits>
-#include <thread>
 
 #include "core/result/reading.h"
 #include "cupti/cupti_api.h"

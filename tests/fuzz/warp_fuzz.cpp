@@ -1,6 +1,5 @@
 // One warp whose lanes the bytes give: counted as a load by
 // sets of sectors, lines and words.
-#include <array>
 
 #include "bench/count_with_sets.h"
 #include "core/count/coalescer.h"

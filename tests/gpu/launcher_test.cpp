@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <functional>
 #include <random>
 
 #include "gpu/on_gpu.h"
@@ -23,15 +22,6 @@ class OnGpu : public GpuTest {
         ASSERT_EQ(library.api->copy_to_device(address, bytes, count), CUDA_SUCCESS);
     }
 };
-
-std::string message_of(const std::function<void()>& work) {
-    try {
-        work();
-    } catch (const PointError& error) {
-        return error.what();
-    }
-    return "no PointError";
-}
 
 TEST_F(OnGpu, data_are_right_after_every_pattern_op_and_type) {
     constexpr std::array types{ElementType::u8,    ElementType::u16,  ElementType::u32,

@@ -1,5 +1,5 @@
-// Random launches over grids and blocks of up to three dimensions: loads, stores and atomics on
-// global and shared memory, of every type.
+// Random launches over grids and blocks of up to three dimensions, or of a size that is no multiple
+// of a block: loads, stores and atomics on global and shared memory, of every type.
 #pragma once
 
 #include <fmt/format.h>
@@ -48,8 +48,10 @@ class RandomGrids {
         Plan plan;
         plan.pattern = "formula";
         plan.cache.dlcm = formulas_.one_in(4) ? LoadModifier::cg : LoadModifier::ca;
-        plan.shape.per_thread = formulas_.one_in(4) ? pick({2u, 3u, 4u}) : 1;
-        plan.shape.block_shape = block();
+        // Some launches have a size in place of a grid: their last blocks and warps are not whole.
+        const bool has_tail = formulas_.one_in(5);
+        plan.shape.per_thread = has_tail && formulas_.one_in(2) ? pick({2u, 3u, 4u, 8u}) : 1;
+        plan.shape.block_shape = has_tail ? Dimensions{from_1_to(1000)} : block();
         plan.shape.block = static_cast<std::uint32_t>(plan.shape.block_shape->count());
         Dimensions grid = first_grid();
         grid.is_shape = true;  // of one row too
@@ -64,7 +66,8 @@ class RandomGrids {
         for (std::size_t k = 0; k < count; ++k) {
             std::uint64_t& last = grid.z != 1 ? grid.z : grid.y != 1 ? grid.y : grid.x;
             last = 1 + from_1_to(&last == &grid.x ? 30 : 6);
-            plan.shape.grid = grid;
+            plan.shape.size_bytes = from_1_to(40'000) * bytes_of(plan.type);
+            if (!has_tail) plan.shape.grid = grid;
             plan.shape = settled_shape(plan.shape, plan.type);
             plan.program = make_formula_program(
                 formula, {.op = plan.op, .type = plan.type, .shape = plan.shape, .values = values});
@@ -77,8 +80,10 @@ class RandomGrids {
     static std::string command(const Plan& plan, const ParsedFormula& formula,
                                const std::vector<std::int64_t>& values) {
         std::string text =
-            fmt::format("coalprof formula '{}' --block {} --grid {} --per-thread {} --dlcm {}",
-                        formula.text, text_of(*plan.shape.block_shape), text_of(*plan.shape.grid),
+            fmt::format("coalprof formula '{}' --block {} {} --per-thread {} --dlcm {}",
+                        formula.text, text_of(*plan.shape.block_shape),
+                        plan.shape.grid ? fmt::format("--grid {}", text_of(*plan.shape.grid))
+                                        : fmt::format("--size {}", plan.shape.size_bytes),
                         plan.shape.per_thread, name_of(plan.cache.dlcm));
         for (std::size_t k = 0; k < values.size(); ++k)
             if (formula.uses_parameter[k])

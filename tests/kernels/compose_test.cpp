@@ -1,6 +1,5 @@
 #include "kernels/compose.h"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <regex>

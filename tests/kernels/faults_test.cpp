@@ -149,33 +149,27 @@ TEST(Faults, leave_the_other_points_alone_and_nothing_behind) {
     EXPECT_GT(faults, 1600u);
 }
 
-TEST(Faults, of_a_launch_that_is_refused_cost_one_point) {
-    // Find the third launch of a measured kernel and let the driver refuse it.
-    Script script;
-    FakeGpu gpu;
-    FakeKernels kernels(gpu);
-    const auto launcher = make_launcher(FakeGpu::driver(), FakeGpu::nvrtc(), {});
-    const Plan plan = plan_of("offset", 1, Op::rmw, ElementType::f32, 1, 4096);
-    kernels.expect(plan);
-    auto launch = launcher->prepare(plan);
-    script.fail_call = script.calls() + 1;
-    script.fail_code = CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
-    EXPECT_THROW(launch->launch(), PointError);
-    EXPECT_NO_THROW(launch->launch());
-    EXPECT_NO_THROW(launch->verify());
-}
-
-TEST(Faults, in_the_middle_of_a_kernel_lose_the_device) {
-    Script script;
-    FakeGpu gpu;
-    FakeKernels kernels(gpu);
-    const auto launcher = make_launcher(FakeGpu::driver(), FakeGpu::nvrtc(), {});
-    const Plan plan = plan_of("offset", 1, Op::rmw, ElementType::f32, 1, 4096);
-    kernels.expect(plan);
-    const auto launch = launcher->prepare(plan);
-    script.fail_call = script.calls() + 2;  // the launch succeeds, waiting for it does not
-    script.fail_code = CUDA_ERROR_ILLEGAL_ADDRESS;
-    EXPECT_THROW(launch->launch(), DeviceLostError);
+// The driver refuses the third launch of a measured kernel, or takes it and then fails the wait.
+TEST(Faults, of_a_refused_launch_cost_one_point_and_those_in_a_kernel_the_device) {
+    for (const bool is_in_kernel : {false, true}) {
+        Script script;
+        FakeGpu gpu;
+        FakeKernels kernels(gpu);
+        const auto launcher = make_launcher(FakeGpu::driver(), FakeGpu::nvrtc(), {});
+        const Plan plan = plan_of("offset", 1, Op::rmw, ElementType::f32, 1, 4096);
+        kernels.expect(plan);
+        const auto launch = launcher->prepare(plan);
+        script.fail_call = script.calls() + (is_in_kernel ? 2 : 1);
+        script.fail_code =
+            is_in_kernel ? CUDA_ERROR_ILLEGAL_ADDRESS : CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+        if (is_in_kernel) {
+            EXPECT_THROW(launch->launch(), DeviceLostError);
+            continue;
+        }
+        EXPECT_THROW(launch->launch(), PointError);
+        EXPECT_NO_THROW(launch->launch());
+        EXPECT_NO_THROW(launch->verify());
+    }
 }
 
 }  // namespace

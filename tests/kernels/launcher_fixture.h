@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -39,14 +38,5 @@ class LauncherTest : public testing::Test {
     LauncherOptions options_;
     std::unique_ptr<KernelLauncher> launcher_;
 };
-
-inline std::string message_of(const std::function<void()>& work) {
-    try {
-        work();
-    } catch (const PointError& error) {
-        return error.what();
-    }
-    return "no PointError";
-}
 
 }  // namespace coalprof

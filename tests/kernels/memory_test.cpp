@@ -7,6 +7,7 @@
 
 #include "kernels/fake_driver.h"
 #include "kernels/gpu.h"
+#include "kernels/plans.h"
 #include "kernels/warp_launch.h"
 
 namespace coalprof {
@@ -29,15 +30,6 @@ class Memory : public testing::Test {
     std::unique_ptr<Gpu> device_;
     std::unique_ptr<KernelShop> shop_;
 };
-
-std::string message_of(const std::function<void()>& work) {
-    try {
-        work();
-    } catch (const PointError& error) {
-        return error.what();
-    }
-    return "no PointError";
-}
 
 TEST_F(Memory, aligns_each_array_far_above_its_size) {
     start();

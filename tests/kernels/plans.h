@@ -6,10 +6,22 @@
 #include <string>
 #include <vector>
 
+#include "core/device/device.h"
 #include "core/formula/formula.h"
 #include "core/pattern/built.h"
 
 namespace coalprof {
+
+// What a point fails with.
+template <typename Call>
+std::string message_of(const Call& call) {
+    try {
+        call();
+    } catch (const PointError& error) {
+        return error.what();
+    }
+    return "no PointError";
+}
 
 inline Plan plan_of(const std::string& pattern, std::uint64_t value, Op op,
                     ElementType type = ElementType::f32, std::uint32_t per_thread = 1,

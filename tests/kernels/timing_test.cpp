@@ -9,7 +9,7 @@
 namespace coalprof {
 namespace {
 
-TEST(Summary, orders_what_it_is_given) {
+TEST(Summary, orders_what_it_is_given_and_interpolates_between_neighbours) {
     // 1 2 3 4 5: the median is 3, the quartiles 2 and 4.
     const Timing timing = summarize({5, 1, 4, 2, 3});
     EXPECT_EQ(timing.repeats, 5u);
@@ -18,20 +18,13 @@ TEST(Summary, orders_what_it_is_given) {
     EXPECT_DOUBLE_EQ(timing.high_seconds, 4);
     EXPECT_DOUBLE_EQ(timing.min_seconds, 1);
     EXPECT_DOUBLE_EQ(timing.max_seconds, 5);
-}
-
-TEST(Summary, interpolates_between_neighbours) {
     // Of 1 2 3 4 the median lies between 2 and 3, the lower quartile at 1.75.
-    const Timing timing = summarize({4, 3, 2, 1});
-    EXPECT_DOUBLE_EQ(timing.median_seconds, 2.5);
-    EXPECT_DOUBLE_EQ(timing.low_seconds, 1.75);
-    EXPECT_DOUBLE_EQ(timing.high_seconds, 3.25);
-}
-
-TEST(Summary, of_one_value_is_that_value) {
-    const Timing timing = summarize({7});
-    EXPECT_DOUBLE_EQ(timing.median_seconds, 7);
-    EXPECT_DOUBLE_EQ(timing.high_seconds, 7);
+    const Timing four = summarize({4, 3, 2, 1});
+    EXPECT_DOUBLE_EQ(four.median_seconds, 2.5);
+    EXPECT_DOUBLE_EQ(four.low_seconds, 1.75);
+    EXPECT_DOUBLE_EQ(four.high_seconds, 3.25);
+    EXPECT_DOUBLE_EQ(summarize({7}).median_seconds, 7);
+    EXPECT_DOUBLE_EQ(summarize({7}).high_seconds, 7);
 }
 
 class Stopwatches : public testing::Test {

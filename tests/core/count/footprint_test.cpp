@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -35,11 +34,13 @@ std::optional<std::uint64_t> touched(const std::vector<Formula>& formulas, std::
     return blocks_of(instructions, threads, block);
 }
 
-// Shifted, spread, shared by neighbours, reordered within warps, and in rows with idle lanes.
+// Shifted, spread, downwards, shared by neighbours, reordered within warps, and in rows with idle
+// lanes.
 std::vector<Formula> with_runs(std::uint64_t k, std::uint64_t threads) {
     std::vector<Formula> formulas;
     for (const std::string& text :
          {fmt::format("i + {}", k), fmt::format("i*{}", k), fmt::format("i*{} + 3", k),
+          fmt::format("(n - 1 - i)*{}", k % 34), fmt::format("n - 1 - i + {}", k),
           fmt::format("i/{}", k + 1), fmt::format("i - i%32 + (i%32 ^ {})", k % 32),
           fmt::format("i/{0}*{1} + i%{0} if i%{0} < {2}", (k + 32) / 32 * 32, k + 5, k + 1)})
         formulas.push_back(index_of(text, threads));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <map>
 #include <random>
@@ -63,7 +64,7 @@ class LaunchMaker {
         const auto index = [&](const std::string& text) {
             return index_of(text, program.threads, program.block);
         };
-        switch (pick(0, 10)) {
+        switch (pick(0, 11)) {
             case 0: return index(fmt::format("i + {}", pick(0, 300)));
             case 1:
                 return index(fmt::format(
@@ -100,6 +101,11 @@ class LaunchMaker {
             case 9:
                 return index(fmt::format("i%1024/32*32 + (i%32 ^ i%1024/32/{}*{} & 31)",
                                          one_of({1, 2, 4}), one_of({1, 2, 4})));
+            case 10:  // down, by blocks at times
+                return index(
+                    pick(0, 1)
+                        ? fmt::format("(n - 1 - i)*{}/{}", one_of({1, 3, 33, 64}), pick(1, 3))
+                        : fmt::format("4000000 - bid*{} + tid", one_of({64, 200, 256})));
             default: return index(fmt::format("hash(i, {}, {})", pick(1, 5000), pick(0, 9)));
         }
     }
@@ -292,38 +298,27 @@ bool truly_share(const Launch& launch, std::uint64_t unit_bytes) {
     return share;
 }
 
-TEST(LaunchSum, warps_said_to_share_no_line_share_none) {
+TEST(LaunchSum, warps_said_to_share_no_line_or_sector_share_none) {
     LaunchMaker maker(2);
-    int proven = 0, shared = 0, unproven = 0;
+    std::array<int, 2> proven{}, unproven{};  // of lines and of sectors
     for (unsigned i = 0; i < 6000 / fewer_cases; ++i) {
-        const Launch launch = maker.make();
-        const bool proof =
-            warps_share_no_line(launch.program, launch.placement, launch.program.instructions[0]);
-        const bool truth = !truly_share(launch, line_bytes);
-        ASSERT_TRUE(truth || !proof) << "launch " << i;
-        proven += proof;
-        shared += !truth;
-        unproven += truth && !proof;
+        const auto launch = maker.make();
+        const auto& [program, placement] = launch;
+        const Instruction& one = program.instructions[0];
+        for (const bool of_sectors : {false, true}) {
+            const bool proof = of_sectors ? warps_share_no_sector(program, placement, one)
+                                          : warps_share_no_line(program, placement, one);
+            const bool truth = !truly_share(launch, of_sectors ? sector_bytes : line_bytes);
+            ASSERT_TRUE(truth || !proof) << "launch " << i;
+            proven[of_sectors] += proof;
+            unproven[of_sectors] += truth && !proof;
+        }
     }
     // The proof must be worth having: it finds most launches that share nothing.
-    EXPECT_GT(proven, 500 / static_cast<int>(fewer_cases));
-    EXPECT_LT(unproven, proven / 2) << proven << " proven, " << shared << " shared";
-}
-
-TEST(LaunchSum, warps_said_to_share_no_sector_share_none) {
-    LaunchMaker maker(4);
-    int proven = 0, unproven = 0;
-    for (unsigned i = 0; i < 3000 / fewer_cases; ++i) {
-        const Launch launch = maker.make();
-        const bool proof =
-            warps_share_no_sector(launch.program, launch.placement, launch.program.instructions[0]);
-        const bool truth = !truly_share(launch, sector_bytes);
-        ASSERT_TRUE(truth || !proof) << "launch " << i;
-        proven += proof;
-        unproven += truth && !proof;
+    for (const std::size_t unit : {0u, 1u}) {
+        EXPECT_GT(proven[unit], 500 / static_cast<int>(fewer_cases));
+        EXPECT_LT(unproven[unit], proven[unit] / 2) << proven[unit] << " proven";
     }
-    EXPECT_GT(proven, 300 / static_cast<int>(fewer_cases));
-    EXPECT_LT(unproven, proven / 2) << proven << " proven";
 }
 
 TEST(LaunchSum, one_warp_shares_with_nobody) {
@@ -342,41 +337,30 @@ TEST(LaunchSum, one_warp_shares_with_nobody) {
     EXPECT_FALSE(warps_share_no_line(program, {}, program.instructions[0]));
 }
 
-// A matrix of 320 x 192 elements of 4 bytes in tiles of 64, by rows of tiles and down its columns:
-// every warp has a line of its own. Two bytes would be half a line to each.
-TEST(LaunchSum, warps_of_wide_tiles_share_no_line) {
-    for (const std::string& tiles :
-         {tiles_text(5, 64, 64 * 320, 320, 64), tiles_text(3, 64 * 320, 64, 320, 64)})
-        for (const std::uint32_t bytes : {2u, 4u}) {
-            Program program;
-            program.threads = 320 * 192;
-            program.arrays = {{"a", bytes, program.threads}};
-            program.instructions = {
-                {AccessKind::load, Space::global, bytes, 0, index_of(tiles, program.threads)}};
-            program.instructions[0].takes_all = true;
-            EXPECT_EQ(warps_share_no_line(program, {}, program.instructions[0]), bytes == 4);
-        }
-}
-
-// The same in tiles of 16, two rows to a warp: a line has two of 4 bytes, but no sector has.
-TEST(LaunchSum, warps_of_tiles_of_16_share_no_sector_of_4_bytes_and_no_line_of_8) {
-    for (const std::string& tiles :
-         {tiles_text(20, 16, 16 * 320, 320, 16), tiles_text(12, 16 * 320, 16, 320, 16)})
-        for (const std::uint32_t bytes : {1u, 2u, 4u, 8u}) {
-            Launch launch;
-            launch.program.threads = 320 * 192;
-            launch.program.arrays = {{"a", bytes, launch.program.threads}};
-            launch.program.instructions = {{AccessKind::load, Space::global, bytes, 0,
-                                            index_of(tiles, launch.program.threads)}};
-            launch.program.instructions[0].takes_all = true;
-            launch.placement.base_addresses = {0};
-            const auto& [program, placement] = launch;
-            const Instruction& load = program.instructions[0];
-            EXPECT_EQ(warps_share_no_sector(program, placement, load), bytes >= 2);
-            EXPECT_EQ(warps_share_no_line(program, placement, load), bytes == 8);
-            EXPECT_EQ(truly_share(launch, sector_bytes), bytes < 2);
-            EXPECT_EQ(truly_share(launch, line_bytes), bytes < 8);
-        }
+// A matrix of 320 x 192 elements by rows of tiles and down its columns. In tiles of 64 every warp
+// has a line of its own of 4 bytes; two bytes are half a line to each. In tiles of 16, two rows to
+// a warp, a line has two warps of 4 bytes, but no sector has.
+TEST(LaunchSum, warps_of_tiles_share_lines_and_sectors_by_their_width) {
+    for (const std::uint64_t side : {64u, 16u})
+        for (const std::string& tiles : {tiles_text(320 / side, side, side * 320, 320, side),
+                                         tiles_text(192 / side, side * 320, side, 320, side)})
+            for (const std::uint32_t bytes : {1u, 2u, 4u, 8u}) {
+                Launch launch;
+                launch.program.threads = 320 * 192;
+                launch.program.arrays = {{"a", bytes, launch.program.threads}};
+                launch.program.instructions = {{AccessKind::load, Space::global, bytes, 0,
+                                                index_of(tiles, launch.program.threads)}};
+                launch.program.instructions[0].takes_all = true;
+                launch.placement.base_addresses = {0};
+                const auto& [program, placement] = launch;
+                const Instruction& load = program.instructions[0];
+                const bool has_sectors = side == 64 || bytes >= 2;
+                const bool has_lines = bytes >= (side == 64 ? 4 : 8);
+                EXPECT_EQ(warps_share_no_sector(program, placement, load), has_sectors);
+                EXPECT_EQ(warps_share_no_line(program, placement, load), has_lines);
+                EXPECT_EQ(truly_share(launch, sector_bytes), !has_sectors);
+                EXPECT_EQ(truly_share(launch, line_bytes), !has_lines);
+            }
 }
 
 TEST(EndingInOnes, counts_like_a_loop) {

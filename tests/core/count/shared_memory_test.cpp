@@ -73,44 +73,6 @@ TEST(SharedExamples, of_volta_and_later_differ_in_wide_broadcasts_alone) {
     }
 }
 
-WarpAccess loads(std::uint32_t width, std::uint64_t (*element)(std::uint64_t)) {
-    WarpAccess access;
-    access.space = Space::shared;
-    access.width_bytes = width;
-    access.active_lanes = all_lanes;
-    for (std::uint64_t lane = 0; lane < warp_lanes; ++lane)
-        access.addresses[lane] = element(lane) * width;
-    return access;
-}
-
-TEST(PairPacking, merges_neighbours_that_agree) {
-    const SharedMemory model(rules_of("h200"));
-    WarpAccess pairs = loads(16, [](std::uint64_t lane) { return lane / 2; });
-    EXPECT_EQ(model.count(pairs).wavefronts, 2u);  // 4 groups of 8 lanes become 2 of 16
-    // One pair that disagrees anywhere takes it all back.
-    pairs.addresses[31] = 16;
-    EXPECT_EQ(model.count(pairs).wavefronts, 4u);
-    // An inactive partner counts as agreeing.
-    pairs.active_lanes &= ~(1u << 31);
-    EXPECT_EQ(model.count(pairs).wavefronts, 2u);
-}
-
-// 8 bytes: 16 elements of 8 bytes for 32 lanes are one pass. 16 bytes: two groups of 16 lanes, each
-// with 8 elements that fill the 32 banks once.
-TEST(PairPacking, of_lanes_two_apart_merges_groups_of_both_widths) {
-    const SharedMemory model(rules_of("h200"));
-    const auto two_apart = [](std::uint64_t lane) { return lane / 4 * 2 + lane % 2; };
-    EXPECT_EQ(model.count(loads(8, two_apart)).wavefronts, 1u);
-    EXPECT_EQ(model.count(loads(16, two_apart)).wavefronts, 2u);
-}
-
-TEST(PairPacking, never_concerns_stores_or_older_machines) {
-    WarpAccess pairs = loads(8, [](std::uint64_t lane) { return lane / 2; });
-    EXPECT_EQ(SharedMemory(rules_of("gtx1080")).count(pairs).wavefronts, 2u);
-    pairs.kind = AccessKind::store;
-    EXPECT_EQ(SharedMemory(rules_of("h200")).count(pairs).wavefronts, 2u);
-}
-
 // The plain words of the rule, slowly: for each group, the most distinct words of any bank.
 std::uint64_t obvious_wavefronts(const WarpAccess& access) {
     const std::uint32_t together = access.width_bytes <= 4 ? 32 : 128 / access.width_bytes;
@@ -156,17 +118,13 @@ TEST(SharedMemory, counts_random_stores_as_the_plain_words_of_the_rule_do) {
 }
 
 TEST(SharedMemory, never_needs_fewer_passes_than_its_ideal_on_any_machine) {
-    std::uint64_t random = 3;
+    auto next = numbers_from(3);
     for (int round = 0; round < 2000; ++round) {
         WarpAccess access;
         access.space = Space::shared;
         access.width_bytes = 1u << (round % 5);
-        random = random * 6364136223846793005ull + 1442695040888963407ull;
-        access.active_lanes = static_cast<std::uint32_t>(random >> 32);
-        for (auto& address : access.addresses) {
-            random = random * 6364136223846793005ull + 1442695040888963407ull;
-            address = (random >> 33) % 512 * access.width_bytes;
-        }
+        access.active_lanes = static_cast<std::uint32_t>(next(1ull << 31) << 1 | next(2));
+        for (auto& address : access.addresses) address = next(512) * access.width_bytes;
         for (const Rules& rules : all_rules()) {
             for (const Rules* mode : {&rules, with_8_byte_banks(rules)}) {
                 if (!mode) continue;

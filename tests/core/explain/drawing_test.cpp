@@ -77,6 +77,20 @@ TEST(Drawing, keeps_to_its_width_without_tabs_or_blanks_at_line_ends_for_every_p
     });
 }
 
+TEST(Drawing, of_other_memories_keeps_to_its_width_too) {
+    for (const PatternInfo& pattern : pattern_catalog())
+        for (const ElementType type : {ElementType::f32, ElementType::f64, ElementType::f32x4})
+            for (const std::uint64_t value : {1u, 2u, 3u, 16u, 32u}) try {
+                    const Plan plan = explain_cases::plan_of(std::string(pattern.name), value,
+                                                             pattern.default_op, type);
+                    const ExplainStyle style{.width = 60, .ascii = true};
+                    if (!explain_cases::touches_global(plan.program))
+                        expect_well_formed(explain(plan, h200(), style), style);
+                } catch (const UsageError&) {
+                    continue;
+                }
+}
+
 TEST(Drawing, of_every_measured_warp_shows_its_measured_sectors) {
     for (const truth::MeasuredWarp& warp : truth::read_warps("h200/warps_global")) {
         SCOPED_TRACE(warp.name);

@@ -9,7 +9,6 @@
 #include "core/count/near_memory.h"
 #include "core/count/truth.h"
 #include "core/explain/cases.h"
-#include "core/explain/drawing.h"
 #include "core/explain/naive.h"
 #include "fewer_cases.h"
 
@@ -220,31 +219,6 @@ TEST(LocalLines, have_as_many_sectors_as_the_model_says) {
             EXPECT_LT(std::stoull(match[4]), sectors);
         } else {
             EXPECT_EQ(reasons.cause, Cause::interleaved);
-        }
-    }
-}
-
-TEST(NearMemories, are_drawn_within_the_width) {
-    for (const PatternInfo& pattern : pattern_catalog()) {
-        for (const ElementType type : {ElementType::f32, ElementType::f64, ElementType::f32x4}) {
-            for (const std::uint64_t value : {1u, 2u, 3u, 16u, 32u}) {
-                Plan plan;
-                try {
-                    plan = explain_cases::plan_of(std::string(pattern.name), value,
-                                                  pattern.default_op, type);
-                } catch (const UsageError&) {
-                    continue;
-                }
-                if (explain_cases::touches_global(plan.program)) continue;
-                const std::string text =
-                    explain(plan, find_machine("h200"), {.width = 60, .ascii = true});
-                std::istringstream lines(text);
-                for (std::string line; std::getline(lines, line);) {
-                    EXPECT_LE(line.size(), 60u) << line;
-                    EXPECT_FALSE(line.ends_with(' ')) << line;
-                    for (const char c : line) EXPECT_TRUE(c >= ' ' && c < 0x7f) << line;
-                }
-            }
         }
     }
 }

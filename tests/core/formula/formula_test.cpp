@@ -6,9 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <memory>
-#include <set>
 #include <string>
 
 #include "core/count/footprint.h"
@@ -283,73 +281,6 @@ TEST(FormulaProgram, refuses_shapes_types_and_ops_that_do_not_fit) {
                 HasSubstr("elements of 4 bytes here and of 8 before"));
     EXPECT_THAT(sentence_of("i; i*2", Launch().with_op(Op::copy)), HasSubstr("--op copy"));
     EXPECT_THAT(sentence_of("i; load: i*2", Launch().with_op(Op::add)), HasSubstr("--op add"));
-}
-
-// An index that goes down repeats with a negative advance: the sum by periods is the walk all the
-// same.
-TEST(FormulaSums, by_period_equal_the_walk_for_indices_that_go_down_too) {
-    const Coalescer coalescer(*find_machine("h200").rules);
-    const Sensitivity sensitivity{.hashes_lines = coalescer.hashes_lines()};
-    for (const char* text :
-         {"n - 1 - i", "3*(n - i)", "n - i if lane % 3", "33*(n - 1 - i)", "(n - i) / 3",
-          "100000 - bid*64 + lane", "bid*1000 + 255 - tid", "(31 - lane)*n + n - i"}) {
-        Launch launch;
-        launch.with_size(1 << 18);
-        launch.shape.block = 96;
-        const Program program = program_of(text, launch);
-        const auto sum = [&](bool walk) {
-            return sum_over_launch<GlobalCounts>(
-                program, {}, program.instructions[0], sensitivity,
-                [&](const WarpAccess& access) { return coalescer.count(access); }, walk);
-        };
-        ASSERT_TRUE(program.instructions[0].formula->period()) << text;
-        const GlobalCounts walked = sum(true);
-        const GlobalCounts summed = sum(false);
-        EXPECT_EQ(summed.requests, walked.requests) << text;
-        EXPECT_EQ(summed.sectors, walked.sectors) << text;
-        EXPECT_EQ(summed.lines, walked.lines) << text;
-        EXPECT_EQ(summed.unique_bytes, walked.unique_bytes) << text;
-        EXPECT_EQ(summed.tag_wavefronts, walked.tag_wavefronts) << text;
-        EXPECT_EQ(summed.l2_requests, walked.l2_requests) << text;
-    }
-}
-
-// Whether two warps of the instruction touch one line, by looking.
-bool lines_are_shared(const Program& program) {
-    std::set<std::uint64_t> seen;
-    for (std::uint64_t first = 0; first < program.threads; first += warp_lanes) {
-        const WarpAccess access =
-            access_of_warp(program, {}, program.instructions[0], first, warp_lanes);
-        std::set<std::uint64_t> own;
-        for (const std::uint64_t address : access.addresses) own.insert(address / line_bytes);
-        for (const std::uint64_t line : own)
-            if (!seen.insert(line).second) return true;
-    }
-    return false;
-}
-
-TEST(FormulaSums, claim_unshared_lines_only_where_no_two_warps_share_one) {
-    for (const char* text :
-         {"i", "i + 3", "n - 1 - i", "n + 3 - i", "3*(n - i)", "33*(n - i)", "64*(n - i)",
-          "bid*1000 + 255 - tid", "1000000 - bid*256 + tid", "1000000 - bid*200 + tid",
-          "2000000 - i/32*100 + lane", "i/4096*8192 + 4099 - i%4096"}) {
-        const Program program = program_of(text, Launch().with_size(1 << 16));
-        const bool claimed = warps_share_no_line(program, {}, program.instructions[0]);
-        EXPECT_FALSE(claimed && lines_are_shared(program)) << text;
-    }
-    const Program down = program_of("n - 1 - i", Launch().with_size(1 << 16));
-    EXPECT_TRUE(warps_share_no_line(down, {}, down.instructions[0]));
-}
-
-TEST(FormulaSums, cover_the_same_memory_upwards_and_downwards) {
-    for (const char* step : {"1", "3", "32", "100"}) {
-        const Program up = program_of(std::string("i*") + step);
-        const Program down = program_of(std::string("(n - 1 - i)*") + step);
-        const auto blocks = [](const Program& program) {
-            return blocks_of(program.instructions, program.threads, sector_bytes);
-        };
-        EXPECT_EQ(blocks(down), blocks(up)) << step;
-    }
 }
 
 }  // namespace

@@ -61,15 +61,6 @@ TEST(FormulaLanguage, has_the_precedence_of_c) {
     EXPECT_EQ(value_in("5 - -3"), 8);
 }
 
-TEST(FormulaLanguage, divides_towards_zero_and_shifts_with_the_sign_as_c_does) {
-    EXPECT_EQ(value_in("-7 / 2"), -3);
-    EXPECT_EQ(value_in("-7 % 2"), -1);
-    EXPECT_EQ(value_in("7 % -2"), 1);
-    EXPECT_EQ(value_in("-7 >> 1"), -4);
-    EXPECT_EQ(value_in("-1 >> 63"), -1);
-    EXPECT_EQ(value_in("-3 << 4"), -48);
-}
-
 TEST(FormulaLanguage, has_min_max_abs_and_hash) {
     EXPECT_EQ(value_in("min(3, 1, 2)"), 1);
     EXPECT_EQ(value_in("max(3, 7)"), 7);

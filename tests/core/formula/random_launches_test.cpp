@@ -354,28 +354,5 @@ TEST(RandomLaunches, of_grids_and_blocks_count_as_when_played_out) {
     EXPECT_GE(compared, 100'000u / fewer_cases);
 }
 
-// The same index with the divisions that a block's and a grid's dimensions stand for.
-TEST(RandomLaunches, give_pasted_indices_and_their_translations_by_hand_the_same_counters) {
-    const auto predicted = [](const char* text, const Dimensions& block, const Dimensions& grid) {
-        Plan plan;
-        plan.pattern = "formula";
-        plan.shape.block = static_cast<std::uint32_t>(block.count());
-        plan.shape.block_shape = block;
-        plan.shape.grid = grid;
-        plan.shape = settled_shape(plan.shape, plan.type);
-        plan.program =
-            make_formula_program(std::make_shared<const ParsedFormula>(parse_formula(text, {})),
-                                 {.shape = plan.shape, .values = {}});
-        return Predictor(find_machine("h200")).predict_launch(plan, {});
-    };
-    const Readings pasted =
-        predicted("a[blockIdx.y*1001 + blockIdx.x*32 + threadIdx.x]", {32, 1}, {32, 1024});
-    const Readings by_hand = predicted("i/1024*1001 + i%1024", {32}, {32 * 1024});
-    for (const CounterInfo& counter : all_counters())
-        EXPECT_TRUE(pasted[counter.counter] == by_hand[counter.counter]) << counter.key;
-    // 4 sectors where a row starts at a sector, which one row in 8 does, else 5: 4.875.
-    EXPECT_DOUBLE_EQ(std::get<double>(pasted[Counter::load_sectors_per_request]), 4.875);
-}
-
 }  // namespace
 }  // namespace coalprof

@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
-#include <random>
 #include <string>
 #include <vector>
 

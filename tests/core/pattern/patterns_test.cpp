@@ -35,14 +35,6 @@ double number(const Readings& readings, Counter counter) { return number_in(read
 
 // --- the numbers that the field knows ------------------------------------------------------------
 
-// 32 lanes x 4 bytes = 128 bytes: 4 sectors when they start on a sector boundary (offsets that are
-// multiples of 8 floats), 5 otherwise: 128 / (5 * 32) = 80 %.
-TEST(KnownNumbers, float_offsets_0_11_and_128_use_100_80_and_100_per_cent_of_each_sector) {
-    EXPECT_DOUBLE_EQ(number(predicted(plan_of("offset", 0)), Counter::load_efficiency), 1.0);
-    EXPECT_DOUBLE_EQ(number(predicted(plan_of("offset", 11)), Counter::load_efficiency), 0.8);
-    EXPECT_DOUBLE_EQ(number(predicted(plan_of("offset", 128)), Counter::load_efficiency), 1.0);
-}
-
 // Rows start at multiples of 480 bytes, that is at 0, 96, 64 or 32 bytes into a line: only every
 // fourth on a line boundary. 512 is four lines.
 TEST(KnownNumbers, a_row_of_480_bytes_straddles_lines_and_512_does_not) {
@@ -55,31 +47,6 @@ TEST(KnownNumbers, a_row_of_480_bytes_straddles_lines_and_512_does_not) {
     build_program(pitched);
     const Readings mended = predicted(pitched);
     EXPECT_EQ(number(mended, Counter::load_lines), number(mended, Counter::load_requests));
-}
-
-// A warp reads one float of 32 structures of 12 bytes: 384 bytes are 12 sectors; from an array of
-// their own the 32 floats are 4.
-TEST(KnownNumbers, structures_of_12_bytes_cost_three_times_what_separate_arrays_do) {
-    EXPECT_EQ(number(predicted(plan_of("aos", 12)), Counter::load_sectors),
-              3 * number(predicted(plan_of("soa", 12)), Counter::load_sectors));
-}
-
-TEST(KnownNumbers, a_column_costs_32_sectors_a_warp) {
-    EXPECT_DOUBLE_EQ(number(predicted(plan_of("column", 4096)), Counter::load_sectors_per_request),
-                     32.0);
-}
-
-// The pointers of a row are one sector per warp inside a row; the elements are contiguous.
-TEST(KnownNumbers, an_indirect_access_is_two_instructions) {
-    const Readings readings = predicted(plan_of("indirect", 4096));
-    EXPECT_EQ(number(readings, Counter::load_requests), 2 * (1u << 20) / 128);
-    EXPECT_EQ(number(readings, Counter::load_sectors), (1 + 4) * (1u << 20) / 128);
-}
-
-TEST(KnownNumbers, a_transpose_loads_rows_and_stores_columns) {
-    const Readings readings = predicted(plan_of("transpose", 1024, Op::copy));
-    EXPECT_DOUBLE_EQ(number(readings, Counter::load_sectors_per_request), 4.0);
-    EXPECT_DOUBLE_EQ(number(readings, Counter::store_sectors_per_request), 32.0);
 }
 
 // --- the transpose through tiles of shared memory
@@ -169,21 +136,6 @@ TEST(TiledTranspose, coalesces_both_sides_and_moves_the_cost_to_the_banks) {
     }
 }
 
-// Rows of 9, 17 and 33 words of 1, 2 and 4 bytes are odd, so that 32 rows have 32 banks; rows of 33
-// elements of 8 and 16 bytes likewise part the 16 and 8 lanes that go together.
-TEST(TiledTranspose, is_free_of_conflicts_with_padding_for_every_type) {
-    for (const std::string_view name : element_type_list()) {
-        const ElementType type = *find_element_type(name);
-        for (const std::uint64_t tile : {32u, 64u}) {
-            if (bytes_of(type) > 16 || (tile == 64 && bytes_of(type) == 16))
-                continue;  // more than shared memory holds
-            const Readings readings = predicted(transpose_of("padded", 1024, type, 1u << 20, tile));
-            EXPECT_EQ(number(readings, Counter::shared_load_conflicts), 0) << name;
-            EXPECT_EQ(number(readings, Counter::shared_store_conflicts), 0) << name;
-        }
-    }
-}
-
 // Two rows of 16 floats to a warp. Unpadded, a column has two banks, and two columns of it four: 8
 // of 32 lanes to each. With 18 words to a row the two columns lie in the even and the odd banks,
 // but the last two of a warp's 16 + 2 + 16 words in a row are the banks of the first two. Both ways
@@ -236,15 +188,23 @@ TEST(TiledTranspose, of_16_columns_has_the_padding_that_takes_the_fewest_passes)
     }
 }
 
-// Passes that the width needs and no more, in no more room than the tile itself.
-TEST(TiledTranspose, is_free_of_conflicts_with_a_swizzle_for_every_type_and_tile) {
+// Rows of 9, 17 and 33 words of 1, 2 and 4 bytes are odd, so that 32 rows have 32 banks; rows of 33
+// elements of 8 and 16 bytes likewise part the 16 and 8 lanes that go together. A swizzle needs no
+// more room than the tile itself, and parts tiles of 16 columns as well.
+TEST(TiledTranspose, is_free_of_conflicts_with_padding_or_a_swizzle_for_every_type) {
     for (const std::string_view name : element_type_list())
-        for (const std::uint64_t tile : {16u, 32u, 64u}) {
+        for (const auto& [variant, tile] : {std::pair{"padded", 32u},
+                                            {"padded", 64u},
+                                            {"swizzled", 16u},
+                                            {"swizzled", 32u},
+                                            {"swizzled", 64u}}) {
             const ElementType type = *find_element_type(name);
             if (bytes_of(type) > 16 || (tile == 64 && bytes_of(type) == 16))
                 continue;  // more than shared memory holds
-            const Plan plan = transpose_of("swizzled", 1024, type, 1u << 20, tile);
-            EXPECT_EQ(plan.program.arrays[1].elements, tile * tile);
+            const Plan plan = transpose_of(variant, 1024, type, 1u << 20, tile);
+            if (variant == std::string("swizzled")) {
+                EXPECT_EQ(plan.program.arrays[1].elements, std::uint64_t{tile} * tile);
+            }
             const Readings readings = predicted(plan);
             EXPECT_EQ(number(readings, Counter::shared_load_conflicts), 0) << name << " " << tile;
             EXPECT_EQ(number(readings, Counter::shared_store_conflicts), 0) << name << " " << tile;
@@ -431,49 +391,7 @@ TEST(Laws, hold_for_every_pattern_of_global_memory_type_and_op) {
     }
 }
 
-TEST(Laws, the_sum_by_periods_equals_the_walk_for_every_pattern) {
-    const Coalescer coalescer(*find_machine("h200").rules);
-    std::size_t compared = 0;
-    for (const Plan& plan : many_plans()) {
-        if (!is_global(plan) || ++compared % 4 != 0)
-            continue;  // a quarter of them: the walk is what costs
-        for (const Instruction& instruction : plan.program.instructions) {
-            const auto sum = [&](bool walk) {
-                return sum_over_launch<GlobalCounts>(
-                    plan.program, {}, instruction, Sensitivity{.hashes_lines = true},
-                    [&](const WarpAccess& access) { return coalescer.count(access); }, walk);
-            };
-            const GlobalCounts by_period = sum(false);
-            const GlobalCounts by_walk = sum(true);
-            ASSERT_EQ(by_period.sectors, by_walk.sectors) << plan.pattern << " " << plan.value;
-            ASSERT_EQ(by_period.tag_wavefronts, by_walk.tag_wavefronts) << plan.pattern;
-            ASSERT_EQ(by_period.data_wavefronts, by_walk.data_wavefronts) << plan.pattern;
-            ASSERT_EQ(by_period.l2_requests, by_walk.l2_requests) << plan.pattern;
-            ASSERT_EQ(by_period.unique_bytes, by_walk.unique_bytes) << plan.pattern;
-        }
-    }
-}
-
 // --- shared, constant and local memory -----------------------------------------------------------
-
-// Per warp: 32 lanes, word stride k, 32 banks: gcd(k, 32) lanes meet in each bank that is used.
-TEST(NearMemories, a_word_stride_of_shared_memory_conflicts_by_its_common_factor_with_32) {
-    for (const auto& [stride, ways] :
-         {std::pair{1, 1}, {2, 2}, {3, 1}, {4, 4}, {24, 8}, {32, 32}, {33, 1}}) {
-        const Readings readings =
-            predicted(plan_of("shared-stride", static_cast<std::uint64_t>(stride)));
-        EXPECT_EQ(number(readings, Counter::shared_load_wavefronts),
-                  ways * number(readings, Counter::shared_load_requests))
-            << stride;
-    }
-}
-
-TEST(NearMemories, one_word_of_padding_makes_a_column_of_a_32_wide_tile_free_of_conflicts) {
-    const double warps = number(predicted(plan_of("shared-pad", 0)), Counter::shared_load_requests);
-    EXPECT_EQ(number(predicted(plan_of("shared-pad", 0)), Counter::shared_load_conflicts),
-              31 * warps);
-    EXPECT_EQ(number(predicted(plan_of("shared-pad", 1)), Counter::shared_load_conflicts), 0);
-}
 
 // The trap of 16-wide tiles: a half-warp of a C870 has no conflict, while from 2.0 on lanes 0 and
 // 31 of the whole warp meet in a bank: 15 * 17 + 1 = 256 words lie between them.
@@ -483,22 +401,6 @@ TEST(NearMemories, a_17_wide_tile_conflicts_where_whole_warps_are_served) {
     build_program(plan);
     EXPECT_GT(number(predicted(plan, "h200"), Counter::shared_load_conflicts), 0);
     EXPECT_EQ(number(predicted(plan, "c870"), Counter::shared_load_conflicts), 0);
-}
-
-TEST(NearMemories, constant_memory_takes_one_pass_for_each_address) {
-    const Readings readings = predicted(plan_of("constant", 8));
-    EXPECT_EQ(number(readings, Counter::constant_requests), 8 * (1u << 20) / 128);
-    EXPECT_FALSE(is_present(readings[Counter::dram_read_bytes]));
-}
-
-// One index: 32 interleaved words are a line, 4 sectors. Two: words of two lines, 4 sectors each.
-TEST(NearMemories, local_memory_takes_four_sectors_for_each_index) {
-    for (const std::uint64_t indices : {1u, 2u, 8u}) {
-        const Readings readings = predicted(plan_of("local", indices));
-        EXPECT_EQ(
-            number(readings, Counter::local_load_sectors),
-            4.0 * static_cast<double>(indices) * number(readings, Counter::local_load_requests));
-    }
 }
 
 using Element = Index (*)(Index i);

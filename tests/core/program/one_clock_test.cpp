@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "core/kernel/kernel_points.h"
 #include "core/program/sample_kernels.h"

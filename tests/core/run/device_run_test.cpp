@@ -1,11 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <atomic>
-#include <deque>
 #include <functional>
-#include <optional>
-#include <thread>
 #include <utility>
 
 #include "core/run/device_ceilings.h"

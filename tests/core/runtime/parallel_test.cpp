@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <csignal>
-#include <new>
 #include <stdexcept>
 #include <string>
 #include <thread>

@@ -37,16 +37,6 @@ Point named(const std::string& name) {
     return point;
 }
 
-TEST(Csv, columns_are_parameters_then_predictions_then_measurements) {
-    Point point = named("a");
-    point.parameters = {{"offset", std::int64_t{-3}}, {"dlcm", std::string("ca")}};
-    point.measured.emplace();
-    (*point.measured)[Counter::load_sectors] = std::uint64_t{5};
-    EXPECT_THAT(
-        lines_of(csv_of({point})),
-        ElementsAre("name,offset,dlcm,load_sectors,measured_load_sectors,failure", "a,-3,ca,4,5,"));
-}
-
 // What was given but not swept has a column too, whatever was given: files can be put together.
 TEST(Csv, rows_say_every_setting_of_their_sweep) {
     ResultHead head;

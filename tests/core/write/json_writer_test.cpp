@@ -66,26 +66,6 @@ TEST(Json, a_reason_of_prediction_and_measurement_stands_once) {
     EXPECT_EQ(text.find(member), text.rfind(member));
 }
 
-TEST(Json, what_was_not_measured_is_null) {
-    Point point = synthetic::point(1);
-    point.measured.reset();
-    EXPECT_TRUE(document_of({point})["points"][0]["measured"].is_null());
-}
-
-TEST(Json, a_reading_that_cannot_be_had_is_null_with_its_reason) {
-    const json written = document_of({synthetic::point(1)})["points"][0];
-    EXPECT_TRUE(written["predicted"]["l2_read_sectors"].is_null());
-    EXPECT_EQ(written["measured"]["l2_read_sectors"], 128);
-    EXPECT_EQ(written["unavailable"]["l2_read_sectors"], "warps share lines");
-}
-
-TEST(Json, both_reasons_are_told_where_both_are_missing) {
-    const json written = document_of({synthetic::point(1)})["points"][0];
-    EXPECT_EQ(written["unavailable"]["dram_read_bytes"],
-              "prediction: only a measurement can tell; "
-              "measurement: this \"GPU\" has no such counter");
-}
-
 TEST(Json, a_number_that_is_not_finite_is_null_with_a_reason) {
     Point point;
     point.predicted[Counter::load_efficiency] = std::numeric_limits<double>::quiet_NaN();
@@ -120,19 +100,16 @@ TEST(Json, any_bytes_in_texts_become_valid_json) {
     EXPECT_EQ(document["meta"]["argv"][0], "\uFFFD");
 }
 
-TEST(Json, a_result_without_points_is_a_document) {
+TEST(Json, a_result_without_points_is_a_document_whose_warnings_may_name_none) {
     const json document = document_of({}, {}, {Status::interrupted, {}});
     EXPECT_EQ(document["points"], json::array());
     EXPECT_EQ(document["status"], "interrupted");
     EXPECT_EQ(document["warnings"], json::array());
     EXPECT_TRUE(document["meta"]["device"].is_null());
-}
-
-TEST(Json, warnings_name_their_point_or_null) {
-    const json document =
+    const json warned =
         document_of({}, {}, {Status::complete, {{"W-A", "p", "x"}, {"W-B", "", "y"}}});
-    EXPECT_EQ(document["warnings"][0]["point"], "p");
-    EXPECT_TRUE(document["warnings"][1]["point"].is_null());
+    EXPECT_EQ(warned["warnings"][0]["point"], "p");
+    EXPECT_TRUE(warned["warnings"][1]["point"].is_null());
 }
 
 TEST(Json, streams) {
@@ -142,28 +119,6 @@ TEST(Json, streams) {
     const Point point = synthetic::point(0);
     for (int i = 0; i < 1000; ++i) writer->point(point);
     EXPECT_GT(sink.writes.size(), 5u);  // 1,000 points of more than 1 KB in blocks of 64 KiB
-}
-
-TEST(Jsonl, every_line_says_what_it_belongs_to) {
-    CollectingSink sink;
-    const auto writer = find_format("jsonl").make_writer(sink, {});
-    writer->begin(synthetic::head());
-    writer->point(synthetic::point(0));
-    writer->point(synthetic::failed_point(1));
-    writer->finish({});
-    const std::vector<json> lines = parsed_lines(sink.text());
-    ASSERT_EQ(lines.size(), 3u);
-    for (const json& line : lines) {
-        EXPECT_EQ(line["schema"], "coalprof/1");
-        EXPECT_EQ(line["machine"], "h200");
-        EXPECT_EQ(line["device"], "NVIDIA H200");
-        EXPECT_EQ(line["sweep"]["pattern"], "offset");
-        EXPECT_EQ(line["sweep"]["size_bytes"], 4096);
-        EXPECT_EQ(line.contains("meta"), &line == &lines.front());
-        EXPECT_EQ(line.contains("predicted"), &line != &lines.back());
-    }
-    EXPECT_EQ(lines[1]["failure"], "cannot allocate 4 KiB: none is free");
-    EXPECT_EQ(lines[2]["status"], "complete");
 }
 
 // The formulas of a file can be thousands: they stand in the first line, not in each.
@@ -203,25 +158,19 @@ TEST(Jsonl, points_equal_those_of_json) {
     EXPECT_EQ(line, document_of({synthetic::point(1)})["points"][0]);
 }
 
-TEST(Jsonl, a_reader_gets_each_line_as_its_point_is_finished) {
-    CollectingSink sink(true);
-    const auto writer = find_format("jsonl").make_writer(sink, {});
-    writer->begin(synthetic::head());
-    for (std::size_t i = 1; i <= 3; ++i) {
-        writer->point(synthetic::point(0));
-        ASSERT_EQ(sink.writes.size(), i);
-        EXPECT_EQ(sink.writes.back().back(), '\n');
+TEST(Jsonl, a_reader_gets_each_line_as_its_point_is_finished_and_a_file_large_blocks) {
+    for (const bool is_live : {true, false}) {
+        CollectingSink sink(is_live);
+        const auto writer = find_format("jsonl").make_writer(sink, {});
+        writer->begin(synthetic::head());
+        for (std::size_t i = 1; i <= 3; ++i) {
+            writer->point(synthetic::point(0));
+            ASSERT_EQ(sink.writes.size(), is_live ? i : 0);
+            if (is_live) EXPECT_EQ(sink.writes.back().back(), '\n');
+        }
+        writer->finish({});
+        if (!is_live) EXPECT_EQ(sink.writes.size(), 1u);
     }
-}
-
-TEST(Jsonl, a_file_gets_large_blocks) {
-    CollectingSink sink(false);
-    const auto writer = find_format("jsonl").make_writer(sink, {});
-    writer->begin(synthetic::head());
-    for (std::size_t i = 1; i <= 3; ++i) writer->point(synthetic::point(0));
-    EXPECT_EQ(sink.writes.size(), 0u);
-    writer->finish({});
-    EXPECT_EQ(sink.writes.size(), 1u);
 }
 
 }  // namespace

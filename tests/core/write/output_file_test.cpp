@@ -117,28 +117,20 @@ TEST(OutputFile, an_old_file_keeps_its_permissions) {
     EXPECT_EQ(mode_of(folder / "result.json"), 0604u);
 }
 
-TEST(OutputFile, a_symbolic_link_stays_and_its_target_is_replaced) {
-    const TemporaryFolder folder;
-    std::filesystem::create_directory(folder / "deep");
-    folder.write("deep/real.json", "old");
-    std::filesystem::create_symlink("deep/real.json", folder / "inner");
-    std::filesystem::create_symlink("inner", folder / "link.json");
-    OutputFile file(folder / "link.json");
-    file.write("new");
-    file.commit();
-    EXPECT_TRUE(std::filesystem::is_symlink(folder / "link.json"));
-    EXPECT_EQ(folder.read("deep/real.json"), "new");
-    EXPECT_THAT(folder.names(), ElementsAre("deep", "inner", "link.json"));
-}
-
-TEST(OutputFile, a_link_to_nothing_yet_makes_its_target) {
-    const TemporaryFolder folder;
-    std::filesystem::create_symlink("real.json", folder / "link.json");
-    OutputFile file(folder / "link.json");
-    file.write("new");
-    file.commit();
-    EXPECT_TRUE(std::filesystem::is_symlink(folder / "link.json"));
-    EXPECT_EQ(folder.read("real.json"), "new");
+TEST(OutputFile, a_symbolic_link_stays_and_its_target_is_replaced_or_made) {
+    for (const bool exists : {true, false}) {
+        const TemporaryFolder folder;
+        std::filesystem::create_directory(folder / "deep");
+        if (exists) folder.write("deep/real.json", "old");
+        std::filesystem::create_symlink("deep/real.json", folder / "inner");
+        std::filesystem::create_symlink("inner", folder / "link.json");
+        OutputFile file(folder / "link.json");
+        file.write("new");
+        file.commit();
+        EXPECT_TRUE(std::filesystem::is_symlink(folder / "link.json"));
+        EXPECT_EQ(folder.read("deep/real.json"), "new");
+        EXPECT_THAT(folder.names(), ElementsAre("deep", "inner", "link.json"));
+    }
 }
 
 TEST(OutputFile, a_path_that_cannot_be_fails_at_once_and_is_named) {

@@ -125,16 +125,6 @@ TEST(Table, what_is_the_same_in_every_row_is_said_once_above) {
     EXPECT_EQ(count_of(all, "requests"), 1u);
 }
 
-TEST(Table, a_lone_point_is_a_list_with_everything) {
-    const std::string table = table_of({synthetic::point(11)}, {.width = 40});
-    EXPECT_THAT(table, HasSubstr("offset=11, dlcm ca\n"));
-    EXPECT_THAT(table, HasSubstr("loads and stores, each\n"));
-    EXPECT_THAT(table, HasSubstr("  excess over the ideal       25 %       25 %\n"));
-    EXPECT_THAT(table, HasSubstr("L2 read sectors                n/a        128\n"));
-    EXPECT_THAT(table, HasSubstr("n/a  L2 read sectors: warps share lines\n"));
-    EXPECT_THAT(table, Not(HasSubstr("Left out")));
-}
-
 TEST(Table, a_prediction_that_never_changes_stands_above_the_measurements) {
     std::vector<Point> points = sweep();
     double measured = 1e9;
@@ -201,16 +191,13 @@ std::vector<Point> offsets(int count) {
     return points;
 }
 
-TEST(Table, rows_that_are_equal_are_folded) {
+TEST(Table, rows_that_are_equal_are_folded_unless_in_documents) {
     const std::string table = table_of(offsets(17));
     EXPECT_THAT(table, HasSubstr("\n  1..7  "));
     EXPECT_THAT(table, HasSubstr(" 9..15      as 1\n"));
     EXPECT_THAT(table, Not(HasSubstr("\n     3 ")));
     EXPECT_THAT(table_of(offsets(17), {.folds_rows = false}), HasSubstr("\n     3 "));
-}
-
-// Nobody can unfold them there: 33 points, a heading and its rule.
-TEST(Table, rows_of_documents_stand_alone) {
+    // Nobody can unfold them in a document: 33 points, a heading and its rule.
     for (const char* name : {"md", "latex"}) {
         const std::string text =
             synthetic::written(find_format(name), synthetic::head(), offsets(33));
@@ -313,7 +300,7 @@ ResultHead head_for_sectors() {
 }
 
 TEST(Table, one_number_of_two_parameters_is_a_table_of_one_by_the_other) {
-    const std::vector<Point> points = offsets_on_two_machines();
+    std::vector<Point> points = offsets_on_two_machines();
     const std::string text = table_of(points, {}, head_for_sectors());
     EXPECT_THAT(text, HasSubstr("offset  new  old\n"
                                 "     1    1   10\n"
@@ -327,10 +314,7 @@ TEST(Table, one_number_of_two_parameters_is_a_table_of_one_by_the_other) {
     writer->finish({});
     EXPECT_THAT(sink.text(), HasSubstr(" & \\multicolumn{2}{c}{machine} \\\\\n"
                                        "offset & new & old \\\\\n"));
-}
-
-TEST(Table, a_parameter_that_follows_from_another_is_no_third_one) {
-    std::vector<Point> points = offsets_on_two_machines();
+    // A parameter that follows from another is no third one.
     for (Point& point : points)
         point.parameters.emplace_back("bytes", text_of(point.parameters[0].second) + "0");
     EXPECT_THAT(table_of(points, {}, head_for_sectors()), HasSubstr("offset  new  old\n"));
