@@ -24,7 +24,6 @@
 #include <string_view>
 #include <system_error>
 #include <thread>
-#include <utility>
 
 #include "cli/print.h"
 #include "core/runtime/signal.h"

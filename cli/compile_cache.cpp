@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uintmax_t most_bytes = std::uintmax_t{256} << 20;  // of all entries
+constexpr std::uintmax_t most_bytes = std::uintmax_t{256} << 20;  // all entries together
 constexpr std::size_t most_entry_bytes = std::size_t{32} << 20;
 constexpr std::string_view suffix = ".compiled";
 

@@ -1,13 +1,12 @@
 // `coalprof formula 'EXPR'`: a user's index expression, or several, swept like a pattern.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include "cli/formula_options.h"
 #include "cli/parse.h"
+#include "cli/settings.h"
 #include "cli/sweep_job.h"
 #include "core/result/result.h"
 #include "core/text/describe.h"
@@ -80,7 +79,7 @@ ExitCode run_formula(const CLI::App& app, const FormulaCommand& command,
                          "for example coalprof formula 'i*k' --var k=1..32");
     const std::vector<FormulaSweep> set = typed_set(command);
     if (set.size() == 1 && is_among(*app.get_option("--type"), invocation.argv)) {
-        FormulaSweep other = set.front();  // as if another type were given
+        FormulaSweep other = set.front();  // the same as if another type were given
         ElementType& type = other.settings.launch.type;
         type = type == ElementType::f32 ? ElementType::f64 : ElementType::f32;
         if (types_of(other) == types_of(set.front()))

@@ -40,7 +40,7 @@ std::string plain_code(const std::string& cuda) {
 }
 
 struct Statement {
-    Place begin = 0, end = 0;  // from behind the statement before it
+    Place begin = 0, end = 0;  // begins where the statement before it ends
 };
 
 class HostCode {

@@ -21,13 +21,13 @@ inline bool gives_option(std::string_view word, std::string_view option) {
 }
 
 struct Invocation {
-    std::vector<std::string> argv;  // as typed, program name included
+    std::vector<std::string> argv;  // the words as typed, the program's name included
     // False where the option is not given, or by settings only.
     bool has_typed(std::string_view option) const {
         return std::ranges::any_of(
             argv, [&](const std::string& word) { return gives_option(word, option); });
     }
-    std::vector<std::string> program;  // of `run`: the words after --
+    std::vector<std::string> program;  // what `run` starts: the words after --
     std::function<ExitCode()> run;     // set by the chosen command
     // The exit code of a command that `run` has started, known once it has ended. A later failure
     // of ours replaces it only if it is 0.

@@ -19,7 +19,7 @@ std::string names_of_list_formats(std::string_view before_last = ", ");
 
 struct Listing {
     ListDocument document;
-    std::function<std::string(const TableStyle&)> text = {};  // as people read it
+    std::function<std::string(const TableStyle&)> text = {};  // makes the text for people
     ExitCode code = ExitCode::done;
 };
 

@@ -59,8 +59,8 @@ constexpr const char* headers_of_cpp =
 
 constexpr std::size_t most_ptx_bytes = std::size_t{1} << 29;
 constexpr std::size_t most_message_bytes = 1 << 20;
-constexpr std::string_view folder_mark = "/@coalprof@";  // in what is kept
-constexpr int most_rounds = 100;  // of compiling, each with less of the host's part
+constexpr std::string_view folder_mark = "/@coalprof@";  // stands for the folder in what is kept
+constexpr int most_rounds = 100;  // rounds of compiling, each with less host code
 
 // The first of them that can be executed.
 std::string program_of(const std::vector<std::string>& places) {

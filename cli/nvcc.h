@@ -24,8 +24,8 @@ struct CudaSource {
     std::vector<std::string> defines;  // NAME or NAME=VALUE
     std::vector<std::string> nvcc_args;
     std::uint32_t architecture = 90;  // 90 is compute capability 9.0
-    PastedCode pasted = {};           // in place of the bytes, where it has a text
-    std::string cache_dir = {};       // of what was compiled
+    PastedCode pasted = {};           // compiled instead of the bytes if it has a text
+    std::string cache_dir = {};       // where compiled programs are kept
     bool is_one_of_many = false;      // files: of errors the first is enough
 };
 
@@ -45,7 +45,7 @@ class StandIns {
 
 struct CompiledCuda {
     std::string ptx;
-    StandIns names;     // in its .file directives
+    StandIns names;     // files that its .file directives name
     std::string debug;  // PTX with the names of parameters; empty: `ptx` has them
     std::vector<std::string> missing_headers;  // empty files stood for them
     std::vector<std::string> files;            // that were read

@@ -10,6 +10,7 @@
 #include "core/machine/machine_file.h"
 #include "core/text/describe.h"
 #include "core/text/fold.h"
+#include "core/text/name_list.h"
 #include "core/text/number.h"
 #include "core/text/range.h"
 

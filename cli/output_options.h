@@ -33,7 +33,7 @@ struct ViewOptions {
     std::string sort;
     std::string best;
     bool all_rows = false;
-    bool is_offered = false;  // by the command
+    bool is_offered = false;  // the command has this option
     const BestSink::Lines* costliest = nullptr;
     bool compares_same_work_alone = false;
 

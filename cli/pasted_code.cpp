@@ -78,7 +78,7 @@ struct Token {
     bool is_word() const { return is_letter(text.substr(0, 1)) && !is_number(); }
     bool is_number() const { return !text.empty() && text[0] >= '0' && text[0] <= '9'; }
 };
-using TokenIndex = std::size_t;  // of a token
+using TokenIndex = std::size_t;  // a token's number
 
 // Comments and blanks are no tokens. A directive is one.
 std::vector<Token> tokens_of(std::string_view text) {
@@ -239,7 +239,7 @@ class Wrapping {
         return type == "auto " ? std::string() : type;
     }
 
-    // The value that --arg gives the name; empty: none.
+    // The value that --arg gives the name; empty if there is none.
     std::string value_of(std::string_view name) const {
         for (const std::string& one : code_.arguments)
             if (one.starts_with(fmt::format("{}=", name))) return one.substr(name.size() + 1);
@@ -438,7 +438,7 @@ class Wrapping {
         for (TokenIndex at = 0; at < tokens_.size(); ++at) {
             if (!token(at).is(name) || !token(at + 1).is("[")) continue;
             if (is_in_brackets(at)) return "int";
-            if (token(end_of_group(at + 1)).is("."))  // of the text's last structure
+            if (token(end_of_group(at + 1)).is("."))  // the text ends in a structure's member
                 for (TokenIndex word = tokens_.size(); word-- > 0;)
                     if (token(word).is("struct") && token(word + 2).is("{"))
                         return std::string(token(word + 1).text);

@@ -10,8 +10,8 @@ namespace coalprof {
 
 struct PastedCode {
     std::string text = {};
-    std::string type = "f32";  // of elements and variables for which the text shows no other
-    std::vector<std::string> arguments = {};  // of --arg: "n=64", "q=float4[1024]"
+    std::string type = "f32";  // type of elements and variables where the text shows none
+    std::vector<std::string> arguments = {};  // values of --arg: "n=64", "q=float4[1024]"
     std::vector<std::string> undeclared = {};
 };
 

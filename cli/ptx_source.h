@@ -2,7 +2,6 @@
 // library, object or fat binary that holds PTX.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,10 +14,10 @@ struct PtxTexts {
     std::vector<std::string> made;        // texts that were unpacked or compiled
     std::vector<std::string_view> texts;  // in `made` or the file; one for each part of a program
     std::string debug;                    // PTX of the same source, with debug information
-    StandIns names;                       // of files in the texts
+    StandIns names;                       // files that the texts name
     std::vector<std::string> missing_headers;  // empty files stood for them
     std::vector<std::string> files = {};       // that were compiled: the source and its headers
-    bool is_of_clang = false;                  // with headers that stand in for CUDA's
+    bool is_of_clang = false;                  // made with headers that stand in for CUDA's
 };
 
 // The bytes of the file. Throws UsageError, Stopped.

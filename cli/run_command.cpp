@@ -49,7 +49,7 @@ struct RunCommand {
     bool lines = false;        // they are the table
     bool fast = false;         // one run
     std::string machine_code;  // its kernels that get their own run; empty: those that are worth it
-    std::string addresses;     // a warps file; empty: none
+    std::string addresses;     // a warps file; empty if there is none
     OutputOptions output;
 };
 
@@ -267,10 +267,10 @@ std::vector<Warning> run_again(std::string_view code, Run run) try {
 // The results of a program's runs.
 struct ProgramRuns {
     LineTraces traces;
-    std::vector<Trace> use;  // of the run that counted bytes
+    std::vector<Trace> use;  // what the run that counted bytes recorded
     std::vector<KernelSummary> kernels;
     std::uint64_t count = 1;
-    std::vector<Warning> failures;  // of runs after the first: not made, or ended differently
+    std::vector<Warning> failures;  // later runs that were not made or ended differently
 };
 
 // Runs the program once more for its lines. Returns its exit code, which counts only if a signal

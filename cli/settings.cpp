@@ -76,7 +76,7 @@ struct Settings {
     const CLI::App& app;
     const CLI::App& command;
     const std::vector<std::string>& words;
-    std::map<std::string, std::vector<Setting>> found;  // by option; later ones win
+    std::map<std::string, std::vector<Setting>> found;  // option -> its settings; later ones win
 
     void set(const std::string& name, const std::vector<std::string>& values,
              const std::string& from) {

@@ -48,7 +48,7 @@ Words values_of_option(const std::string& name) {
 }
 
 struct OptionFacts {
-    Words names;  // with their dashes, long ones first
+    Words names;  // names with their dashes, long ones first
     std::string long_name;
     std::string help;
     std::string value;  // "FILE"; empty: a flag

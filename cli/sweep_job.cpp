@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "cli/saved_result.h"
 #include "cli/wiring.h"
@@ -14,11 +13,12 @@
 #include "core/run/device_backend.h"
 #include "core/runtime/signal.h"
 #include "core/text/describe.h"
+#include "core/text/name_list.h"
 
 namespace coalprof {
 namespace {
 
-// The first output that is a file in a folder which may be written; empty: none.
+// The first output that is a file in a folder which may be written; empty if there is none.
 std::string first_file(const std::vector<OutputTarget>& targets) {
     for (const OutputTarget& target : targets) {
         const std::string& path = target.path;

@@ -56,11 +56,11 @@ class RunSinks {
 
     std::function<void(std::string_view)> note_;
     std::optional<Outputs> outputs_;
-    std::optional<Viewed> viewed_;  // after the part file, which has all points
+    std::optional<Viewed> viewed_;  // gets its points after the part file, which has all
     std::optional<PartFile> part_;
     std::optional<BudgetedRun> budgets_;
     std::optional<Progress> progress_;
-    std::string file_;  // the first output that may have a part file; empty: none
+    std::string file_;  // the first output that may have a part file; empty if there is none
     bool resumes_ = false;
 };
 

@@ -17,7 +17,6 @@
 #include "core/run/device_ceilings.h"
 #include "core/run/run_points.h"
 #include "core/sweep/warps_source.h"
-#include "core/text/describe.h"
 #include "core/write/columns.h"
 
 namespace coalprof {

@@ -23,7 +23,7 @@ struct DeviceAccess {
     std::string no_gpu;
     std::string no_counters;
 
-    ~DeviceAccess() { collector.reset(); }  // before the context that it measures
+    ~DeviceAccess() { collector.reset(); }  // it must go before the context that it measures
     DeviceAccess() = default;
     DeviceAccess(DeviceAccess&&) = default;
     DeviceAccess& operator=(DeviceAccess&&) = default;

@@ -38,7 +38,7 @@ struct LibrarySearch {
 LibrarySearch process_library_search(std::uint32_t driver_version);
 
 struct LibraryCandidate {
-    std::string name;          // for dlopen: a soname or an absolute path
+    std::string name;          // name for dlopen: a soname or an absolute path
     bool if_loaded = false;    // only if the process has it already
     bool is_demanded = false;  // the user's choice: if it does not load, nothing else is tried
 };
@@ -108,7 +108,7 @@ std::vector<std::string> missing_sass_calls(const CuptiApi& api);
 
 struct LoadedCupti {
     CuptiApi api;
-    std::string path;           // of the library that was loaded
+    std::string path;           // file of the library that was loaded
     std::uint32_t version = 0;  // CUPTI's own: 130001 with CUDA 13.0, 24 with 12.6; 0: unknown
     std::string nvperf_path;    // libnvperf_host.so beside it; empty: left to the loader
 };

@@ -47,7 +47,7 @@ class ChipMetrics {
     // True if the chip has the metric; the part after the first '.' (its rollup) is not looked at.
     // Throws CountersError when CUPTI cannot say.
     bool has(std::string_view metric) const;
-    // The reason why the metric cannot be collected on this chip, as a sentence; none: it can.
+    // The reason why the metric cannot be collected on this chip, as a sentence; nothing if it can.
     std::optional<std::string> problem_with(const std::string& metric) const;
 
  private:

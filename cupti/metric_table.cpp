@@ -224,7 +224,7 @@ class Planner {
         return !std::exchange(seen_[static_cast<std::size_t>(counter)], true);
     }
 
-    // The first candidate that the chip has; empty: none.
+    // The first candidate that the chip has; empty if there is none.
     std::string_view choose(const CounterMetrics& row) const {
         for (const std::string_view candidate : row.candidates)
             if (!candidate.empty() && has_metric_(candidate)) return candidate;

@@ -33,7 +33,7 @@ struct CounterMetrics {
     Counter counter;
     MetricCost cost;
     AccessSet concerns;  // accesses; the counter needs at least one of them
-    std::array<std::string_view, 3> candidates{};  // with their rollups; empty: the end
+    std::array<std::string_view, 3> candidates{};  // names with rollups; an empty one ends them
     std::string_view why_never{};
     // The metric does not distinguish accesses: it is an answer only if no other access was made.
     bool needs_sole_access = false;

@@ -22,9 +22,9 @@ struct Finding {
 
 // The facts from which the findings are made. Tests plant a folder for `root`.
 struct PreflightFacts {
-    std::filesystem::path root = "/";  // of /proc, /dev and the container's signs
+    std::filesystem::path root = "/";  // holds /proc, /dev and the container's signs
     std::map<std::string, std::string> environment;
-    std::string device_name;  // from the driver; empty: no device
+    std::string device_name;  // what the driver calls it; empty: no device
     std::string device_uuid;
     std::optional<int> device_major{}, device_minor{};  // compute capability
 };
@@ -37,7 +37,7 @@ Finding find_cupti();
 // Finds out if the driver restricts counters to administrators, and if this process is one.
 Finding find_permission(const PreflightFacts& facts);
 Finding find_container(const PreflightFacts& facts);
-// The sign that this is a container; empty: none.
+// The sign that this is a container; empty if there is none.
 std::string container_sign(const PreflightFacts& facts);
 // Profilers in this process's environment or among the visible running processes.
 Finding find_other_profilers(const PreflightFacts& facts);

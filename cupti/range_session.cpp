@@ -8,7 +8,6 @@
 
 #include "core/device/device.h"
 #include "core/result/reading.h"
-#include "cupti/cupti_api.h"
 
 namespace coalprof {
 

@@ -21,7 +21,7 @@ struct ReadLoop {
     const char* kernel;
     std::uint32_t block;
     std::uint64_t cells_per_thread;      // 0: the grid walks the buffer
-    std::uint64_t blocks_per_processor;  // of a walking grid
+    std::uint64_t blocks_per_processor;  // blocks of a walking grid
 };
 
 // The best one differs between GPUs; on an H200 they are within 2 % of each other.
@@ -38,7 +38,7 @@ constexpr std::uint64_t loads = 1024;
 constexpr std::uint64_t far_cells = 1 << 14;
 constexpr std::uint64_t far_step_bytes = 4096 + 256;
 constexpr std::uint64_t cells_bytes = far_cells * far_step_bytes;
-constexpr std::uint64_t held_bytes = 2 << 20;  // by L2
+constexpr std::uint64_t held_bytes = 2 << 20;  // bytes that L2 holds
 constexpr std::uint64_t most_blocks_of_one = 8;
 
 double median(std::vector<double> values) {

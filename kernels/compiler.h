@@ -5,7 +5,6 @@
 #include <nvrtc.h>
 
 #include <cstdint>
-#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -95,7 +94,7 @@ class Compiler {
     std::shared_future<NvrtcLibrary> nvrtc_;
     int compute_capability_;
     std::mutex mutex_;
-    std::map<std::string, Answer> answers_;  // by options and source
+    std::map<std::string, Answer> answers_;  // options and source -> answer
 };
 
 // Compute capabilities that NVRTC compiles for (75, 80, ...), in rising order.
@@ -105,7 +104,7 @@ std::vector<int> supported_architectures(const NvrtcApi& api);
 // program is built (embed.cmake).
 
 struct SourceFile {
-    const char* name;  // for #include: "core/pattern/formulas.h"
+    const char* name;  // name for #include: "core/pattern/formulas.h"
     const char* text;
 };
 

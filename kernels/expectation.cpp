@@ -13,7 +13,7 @@
 namespace coalprof {
 namespace {
 
-using Element = std::array<Word, 4>;  // in words; a narrow element uses the first ones
+using Element = std::array<Word, 4>;  // words; a narrow element uses the first ones
 
 void put_number(std::uint64_t number, Element& words) {
     words[0] = static_cast<Word>(number);
@@ -209,7 +209,7 @@ std::optional<WrongElement> find_wrong_element(const Program& program, const Pro
 
 namespace {
 
-constexpr unsigned most_checks = 4;  // with 16 MiB of arrays each at most
+constexpr unsigned most_checks = 4;  // each with at most 16 MiB of arrays
 
 }  // namespace
 

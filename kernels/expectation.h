@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <future>
 #include <optional>
 #include <span>
 #include <string>
@@ -30,7 +29,7 @@ struct ArrayState {
     Operand operand;
     // Sum of the increments that all launches so far asked each atomic to add.
     std::int64_t added = 0;
-    bool has_run = false;  // at least once
+    bool has_run = false;  // it ran at least once
 };
 
 // The first wrong element of `found` (the whole array): stored values where the program stores, the

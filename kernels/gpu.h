@@ -63,7 +63,7 @@ DeviceFacts facts_of(const DriverApi& api, CUdevice device, int index, int drive
 struct DeviceList {
     std::vector<DeviceReport> devices;
     std::string problem;     // the reason for an empty list, and a remedy
-    int driver_version = 0;  // of CUDA that the driver offers: 13000 is 13.0; 0: not known
+    int driver_version = 0;  // CUDA that the driver offers: 13000 is 13.0; 0: not known
 };
 
 // Loads and starts the driver. Never throws for want of a GPU; makes no context.

@@ -2,7 +2,6 @@
 // and nothing else of kernels/ but gpu.h.
 #pragma once
 
-#include <future>
 #include <memory>
 #include <vector>
 

@@ -79,7 +79,7 @@ class MappedRange {
     void reserve(std::uint64_t alignment);
 
     const Gpu& gpu_;
-    CUdeviceptr reserved_ = 0;  // from the driver
+    CUdeviceptr reserved_ = 0;  // address that the driver gave
     std::uint64_t whole_bytes_ = 0;
     CUdeviceptr base_ = 0;  // the aligned part of it
     std::uint64_t reserved_bytes_ = 0;
@@ -90,7 +90,7 @@ class MappedRange {
 
 std::uint64_t rounded_up(std::uint64_t value, std::uint64_t multiple);
 
-// Available memory of the host; none: unknown.
+// Available memory of the host; nothing if unknown.
 std::optional<std::uint64_t> free_host_bytes();
 
 // Throws PointError("... needs 12.0 GiB, 3.1 GiB free").
@@ -170,7 +170,7 @@ class Arena {
     std::uint64_t held_bytes() const;
 
     Allocation allocation() const { return allocation_; }
-    bool in_use = false;  // by a living launch
+    bool in_use = false;  // a living launch uses it
 
  private:
     struct Slot;

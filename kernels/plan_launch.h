@@ -40,7 +40,7 @@ class PlanLaunch : public PreparedLaunch {
     void apply_settings();
     void enqueue();
 
-    std::uint64_t array_bytes() const;  // of device memory
+    std::uint64_t array_bytes() const;  // device memory that its arrays take
     bool is_global_array(std::size_t array) const;
     ArrayState state_of(std::size_t array) const;
     void launch_near_check();

@@ -168,7 +168,7 @@ std::optional<std::size_t> table_before(const Program& program, std::size_t k) {
 
 constexpr std::uint64_t most_walked = 1 << 16;  // threads
 
-// The threads of a period that holds whole blocks; none: too long to be looked at.
+// The threads of a period that holds whole blocks; nothing if it is too long to be looked at.
 std::optional<std::uint64_t> period_of_blocks(const Formula& formula, const Program& program,
                                               std::uint64_t of_one_block) {
     const Period period = formula->period().value_or(Period{.threads = program.threads});

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "core/device/device.h"
@@ -45,7 +44,7 @@ struct ProgramShape {
     bool whole = false;              // every thread of the grid has work
     bool lanes_meet = false;         // lanes of a warp wait for each other, so that none may leave
     bool reports = false;            // some loaded value is checked
-    std::uint32_t shared_bytes = 0;  // of a block: all arrays of shared memory, one after the other
+    std::uint32_t shared_bytes = 0;  // a block's arrays of shared memory, one after the other
     // Some array is in shared or local memory, which is gone when a launch ends: its accesses are
     // checked by a separate launch. Constant memory and arrays whose values are stored elsewhere
     // need none.

@@ -77,7 +77,7 @@ class FetchLimit {
 
     // None: the driver's default. Throws PointError if the device cannot set it.
     void set(std::optional<std::uint32_t> bytes);
-    // As read back; none: unknown.
+    // As read back; nothing if unknown.
     std::optional<std::uint64_t> current() const;
 
  private:

@@ -1,7 +1,6 @@
 // NumPy's files of one array. Source: NumPy's NEP 1.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -13,7 +12,7 @@ struct NpyArray {
     char kind = 'f';  // i, u, f, b (bool)
     std::uint32_t element_bytes = 4;
     std::vector<std::uint64_t> shape;
-    std::string_view data;  // of the bytes that were given
+    std::string_view data;  // a view of the bytes that were given
 };
 
 bool is_npy(std::string_view bytes);

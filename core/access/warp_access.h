@@ -34,7 +34,7 @@ constexpr std::string_view name_of(Space space) {
 struct WarpAccess {
     std::array<std::uint64_t, warp_lanes> addresses{};  // in bytes; read for active lanes only
     std::uint32_t active_lanes = 0;                     // bit n is lane n
-    std::uint32_t width_bytes = 4;                      // per lane: 1, 2, 4, 8 or 16
+    std::uint32_t width_bytes = 4;                      // bytes per lane: 1, 2, 4, 8 or 16
     AccessKind kind = AccessKind::load;
     Space space = Space::global;
 };

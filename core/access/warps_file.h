@@ -23,7 +23,7 @@
 
 namespace coalprof {
 
-inline constexpr std::size_t most_warps_line_bytes = 64 << 10;  // with comment, without line end
+inline constexpr std::size_t most_warps_line_bytes = 64 << 10;  // comment included, line end not
 inline constexpr std::size_t most_warp_name_bytes = 200;
 
 struct WarpOp {
@@ -40,7 +40,7 @@ WarpOp read_warp_op(std::string_view word, std::string_view option);
 struct WarpLine {
     std::string_view name;  // valid until the next call of next()
     WarpAccess access;
-    std::uint64_t number = 0;  // of the line in the file, from 1, comments and blank lines counted
+    std::uint64_t number = 0;  // line of the file from 1, comments and blank lines counted
 };
 
 // A line of the file with its end; a name that is too long is cut. None where no line can hold it:

@@ -4,12 +4,9 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
-#include <span>
 
 #include "core/count/predict.h"
 #include "core/machine/machine_file.h"
-#include "core/run/device_ceilings.h"
 #include "core/runtime/signal.h"
 #include "core/runtime/steps.h"
 #include "core/sim/estimate.h"
@@ -27,12 +24,12 @@ constexpr std::uint64_t repeats_of_round = 25;
 // Launches shorter than this differ by the clock's resolution.
 constexpr double least_told_seconds = 10e-6;
 constexpr double most_drift = 0.05;
-constexpr double most_drifting = 0.1;  // of the launches
+constexpr double most_drifting = 0.1;  // share of the launches
 // Processes share a GPU in time slices: a launch that another one interrupts takes longer by a
 // slice, while the medians stay as they are.
 constexpr double least_turn_seconds = 2e-4;
-constexpr double least_turn = 0.2;      // of the launch
-constexpr double most_delayed = 0.005;  // of the rounds
+constexpr double least_turn = 0.2;      // share of the launch
+constexpr double most_delayed = 0.005;  // share of the rounds
 
 struct Asked {
     const Probe* probe = nullptr;

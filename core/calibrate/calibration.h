@@ -1,12 +1,10 @@
 // `coalprof calibrate`: launches timed on the GPU present, and the rates that follow from them.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/device/device.h"
@@ -56,7 +54,7 @@ struct FoundSimRate {
     SimRateInfo info;
     double value = 0;
     bool is_measured = false;  // else it is the prior's
-    double doubt = 0;          // between the quartiles of the rounds, as a share
+    double doubt = 0;          // distance of the rounds' quartiles, as a share
 };
 
 // By the median of the rounds, in the order of all_sim_rates().
@@ -65,14 +63,14 @@ std::vector<FoundSimRate> sim_rates_of(std::span<const SimRound> rounds, const R
 
 struct TimedProbe {
     std::string command;
-    std::uint64_t repeats = 0;   // in all rounds together
+    std::uint64_t repeats = 0;   // all rounds together
     double seconds = 0;          // the mean of the middle rounds' medians
-    double spread = 0;           // between the quartiles of a round, as a share of the median
-    double drift = 0;            // from the fastest round's median to the slowest's, likewise
-    double longest_seconds = 0;  // of all that were timed
+    double spread = 0;           // distance of a round's quartiles, as a share of the median
+    double drift = 0;            // distance of the fastest round's median from the slowest's
+    double longest_seconds = 0;  // the longest launch that was timed
     std::uint64_t rounds = 0;
-    std::uint64_t delayed_rounds = 0;  // in which a launch took far longer than the others
-    double predicted_seconds = 0;      // with the rates that were found
+    std::uint64_t delayed_rounds = 0;  // rounds in which one launch took far longer than the others
+    double predicted_seconds = 0;      // time that follows from the rates found
 };
 
 struct Calibration {

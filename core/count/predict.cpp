@@ -10,7 +10,6 @@
 #include "core/count/load_path.h"
 #include "core/count/near_memory.h"
 #include "core/count/set_counts.h"
-#include "core/count/shared_memory.h"
 #include "core/count/transactions.h"
 #include "core/pattern/memory_settings.h"
 

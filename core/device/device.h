@@ -59,10 +59,10 @@ struct CycleReadings {
     double l1_load = 0;
     double l2_load = 0;
     double dram_load = 0;
-    double next_block = 0;  // from a block's end to the next block's first instruction
+    double next_block = 0;  // time from a block's end to the next block's first instruction
     // For one multiprocessor that alone asks L2, all the time.
     double line_request = 0;  // a sector of a line
-    double sector = 0;        // of whole lines
+    double sector = 0;        // time of a sector in whole lines
 };
 
 // One point failed, but the sweep can continue (not enough memory, a refused launch).

@@ -8,7 +8,6 @@
 
 #include "core/explain/line_map.h"
 #include "core/explain/near_memory.h"
-#include "core/explain/styled_text.h"
 #include "core/text/units.h"
 #include "core/text/utf8.h"
 #include "core/write/number_text.h"
@@ -20,7 +19,7 @@ namespace {
 constexpr std::size_t usual_width = 80;
 constexpr std::size_t narrowest = 60;
 constexpr std::size_t widest = 100;      // longer lines of prose read badly
-constexpr std::size_t note_column = 22;  // of the rows of counts: label, number, note
+constexpr std::size_t note_column = 22;  // where the notes begin in rows of label, number and note
 
 // "80 %", "33.33 %": at most two digits after the point, and none at the end that is 0.
 std::string percent(double ratio, std::string_view blank = " ") {

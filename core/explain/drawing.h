@@ -12,7 +12,7 @@
 namespace coalprof {
 
 struct ExplainStyle {
-    std::size_t width = 80;  // of the terminal; 60 to 100 columns are used, 80 where it is 0
+    std::size_t width = 80;  // width of the terminal; 60 to 100 columns are used, 80 where it is 0
     bool color = false;
     bool ascii = false;      // no character above 127
     bool all_lines = false;  // every touched line, where otherwise many are folded into one

@@ -13,7 +13,6 @@
 #include "core/count/predict.h"
 #include "core/count/transactions.h"
 #include "core/explain/launch_sample.h"
-#include "core/explain/near_memory.h"
 #include "core/sim/estimate.h"
 #include "core/sweep/patterns.h"
 #include "core/text/describe.h"
@@ -178,7 +177,7 @@ void tell_how_many_take_turns(ExplainedAccess& explained, const TurnCensus& cens
 std::vector<ExplainedAccess> accesses_of(const Program& program, const LaunchWarp& warp,
                                          const Machine& machine) {
     std::vector<ExplainedAccess> accesses;
-    std::vector<const Instruction*> first_of;  // of each access
+    std::vector<const Instruction*> first_of;  // each access's first instruction
     // Data that go through several memories are followed step by step.
     const bool has_steps = std::any_of(
         program.instructions.begin(), program.instructions.end(),

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/count/coalescer.h"
@@ -26,19 +25,19 @@ namespace coalprof {
 struct ExplainedInstruction {
     AccessKind kind = AccessKind::load;
     std::string array;    // "a"; empty where the addresses belong to none
-    GlobalCounts counts;  // of global memory from compute capability 7.0 on
+    GlobalCounts counts;  // counts of global memory from compute capability 7.0 on
     Readings readings;    // the same counts under the keys of every other output
 };
 
 // The other warps of the launch compared with the drawn one.
 struct LaunchCensus {
-    std::uint64_t warps = 0;  // with an active lane
-    std::uint64_t alike = 0;  // with the drawn one's lanes, sectors, lines and unique bytes
+    std::uint64_t warps = 0;  // warps that have an active lane
+    std::uint64_t alike = 0;  // warps with the drawn one's lanes, sectors, lines and unique bytes
     struct Span {
         std::uint64_t least = ~0ull;
         std::uint64_t most = 0;
     };
-    Span sectors;  // of one warp
+    Span sectors;  // sectors that one warp touches
     Span lines;
     GlobalCounts sum;
     bool is_whole = true;    // false: only the first warps were counted
@@ -55,12 +54,12 @@ struct ExplainedAccess {
     std::vector<ExplainedInstruction> instructions;  // at least one
     WarpAccess access;
     std::uint64_t origin_address = 0;
-    std::uint32_t element_bytes = 0;        // of the array, if its begin is known; else 0
+    std::uint32_t element_bytes = 0;        // size of an element; 0: the array's begin is not known
     std::vector<TouchedLine> lines;         // of global memory, and of local memory as interleaved
-    std::optional<BankUse> banks;           // of shared memory
-    std::vector<NearPass> constant_passes;  // of constant memory
+    std::optional<BankUse> banks;           // only shared memory has banks
+    std::vector<NearPass> constant_passes;  // passes through constant memory
     WarpShape shape;
-    std::vector<std::string> notes;  // of a user's formula: how its parts move from lane to lane
+    std::vector<std::string> notes;  // how the parts of a user's formula move from lane to lane
     Reasons reasons;
     // Findings of a program's line say more than one warp does, and stand instead of the reasons.
     std::vector<LineFinding> findings = {};
@@ -82,12 +81,12 @@ struct Explanation {
     std::string settings;            // "op rmw, type f32"
     NamedValues sweep;               // pattern, parameter, value, op and type, for programs
     std::string machine;             // "h200"
-    std::string evidence;            // of its rules: "rules measured"
+    std::string evidence;            // how well its rules are known: "rules measured"
     std::uint64_t warp = 0;          // counted over the launch
-    std::uint64_t warps = 1;         // of the launch
+    std::uint64_t warps = 1;         // all warps of the launch
     std::uint64_t first_thread = 0;  // logical index of lane 0
     std::vector<ExplainedAccess> accesses;
-    std::optional<LaunchTime> time;  // of the whole launch
+    std::optional<LaunchTime> time;  // time of the whole launch
     std::vector<Warning> warnings;   // limits of the machine that the launch exceeds
     bool names_source = false;       // a line is then one of the source, unless it says "cache"
 };

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <string>
 
 #include "core/text/utf8.h"
 
@@ -12,7 +11,7 @@ namespace coalprof {
 namespace {
 
 constexpr std::size_t map_columns = sectors_per_line * (words_per_sector + 1) - 1;
-constexpr std::size_t gap = 2;  // between the parts of a row
+constexpr std::size_t gap = 2;  // blanks between the parts of a row
 
 // Few enough that a drawing fits a screen of 24 lines.
 constexpr std::size_t most_rows = 10;

@@ -36,10 +36,10 @@ class LineMap {
     struct Layout {
         std::size_t line_columns = 0;  // 0: the lines are not numbered
         std::size_t byte_columns = 0;
-        std::size_t lane_columns = 0;  // of one sector; 0: one list for all of the line
+        std::size_t lane_columns = 0;  // columns for one sector's lanes; 0: one list for the line
         std::size_t map_begin = 0;
         std::size_t lanes_begin = 0;
-        std::size_t lanes_width = 0;  // of everything right of the map
+        std::size_t lanes_width = 0;  // columns right of the map
     };
     Layout layout() const;
     StyledLine heading() const;

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 
 #include "core/access/lane_set.h"
 #include "core/count/near_memory.h"

@@ -28,7 +28,7 @@ struct NearPass {
 struct BankUse {
     SharedCounts counts;
     std::uint32_t group_lanes = warp_lanes;  // lanes that go through together
-    std::uint32_t most_words = 0;            // of one bank in one group
+    std::uint32_t most_words = 0;            // most words that a group takes from one bank
     std::vector<NearPass> passes;
 };
 // `access` is a load or store on a machine with 32 banks that serve any lanes wanting the same word

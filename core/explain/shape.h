@@ -15,13 +15,13 @@ inline constexpr std::uint32_t sectors_per_line = line_bytes / sector_bytes;
 inline constexpr std::uint32_t words_per_sector = sector_bytes / 4;
 
 struct TouchedSector {
-    std::uint32_t lanes = 0;                                     // lanes in it; none: not touched
+    std::uint32_t lanes = 0;                                     // lanes in it; 0: not touched
     std::uint32_t used_bytes = 0;                                // one bit per byte of the sector
     std::array<std::uint8_t, words_per_sector> lanes_of_word{};  // number of lanes, per 4 bytes
 };
 
 struct TouchedLine {
-    std::uint64_t address = 0;  // of its first byte, in the access's addresses
+    std::uint64_t address = 0;  // address of its first byte, as the access has them
     std::array<TouchedSector, sectors_per_line> sectors;
 };
 
@@ -31,9 +31,9 @@ std::vector<TouchedLine> touched_lines(const WarpAccess& access);
 
 // Lanes as threads of a block that is narrower than a warp: rows of neighbours.
 struct LaneRows {
-    std::uint32_t lanes = 0;       // of a row: 2, 4, 8 or 16
-    std::uint64_t lane_bytes = 0;  // from each lane of a row to the next, up or down
-    std::uint64_t row_bytes = 0;   // from each row to the next
+    std::uint32_t lanes = 0;       // lanes in a row: 2, 4, 8 or 16
+    std::uint64_t lane_bytes = 0;  // distance of two lanes in a row, up or down
+    std::uint64_t row_bytes = 0;   // distance of two rows
 };
 
 // All counts are 0 where no lane is active.
@@ -41,12 +41,12 @@ struct WarpShape {
     std::uint32_t width_bytes = 0;
     std::uint32_t active_lanes = 0;
     std::uint32_t places = 0;              // distinct addresses
-    std::uint32_t most_lanes_a_place = 0;  // on one address
+    std::uint32_t most_lanes_a_place = 0;  // most lanes that share one address
     std::uint32_t runs = 0;                // stretches of bytes without a gap
     std::uint64_t first_byte = 0;          // the lowest touched
     std::uint32_t sectors = 0;             // distinct
     std::uint32_t lines = 0;               // distinct
-    std::uint32_t least_used_bytes = 0;    // of a touched sector
+    std::uint32_t least_used_bytes = 0;    // fewest bytes that are used in a touched sector
     std::uint32_t most_used_bytes = 0;
     bool lanes_rise = true;  // no active lane lies below an active lane before it
     // From each place to the next by address, if all are the same; none for one place.

@@ -28,14 +28,14 @@ std::string_view code_of(Ink ink) {
 }
 constexpr std::string_view end_code = "\x1b[0m";
 
-constexpr double column_width = 8.4;  // of a picture
+constexpr double column_width = 8.4;  // pixels of a picture
 constexpr double row_height = 18;
 constexpr double picture_margin = 16;
 
 constexpr std::array<std::string_view, 5> ink_classes{"plain", "heading", "good", "waste", "faint"};
 std::string_view class_of(Ink ink) { return ink_classes[static_cast<std::size_t>(ink)]; }
 
-// The part of its cell that a block covers, and how strongly; none: it is text.
+// The part of its cell that a block covers, and how strongly; nothing if it is text.
 struct DrawnBlock {
     double inset;
     double opacity;

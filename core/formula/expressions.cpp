@@ -13,7 +13,7 @@ namespace coalprof {
 namespace {
 
 constexpr int conditional_power = 1;
-constexpr int comparison_power = 7;  // of == and !=; < and the others bind one tighter
+constexpr int comparison_power = 7;  // how tightly == and != bind; < and the others: one more
 constexpr int unary_power = 12;
 
 const OperatorInfo* find_operator(const Token& token, bool is_binary) {

@@ -285,7 +285,7 @@ RangeOfResult range_of_table(const LookupTable& table, const ValueRange& index) 
 NodeFacts facts_of_operator(const Node& node, const std::vector<Node>& nodes,
                             const std::vector<NodeFacts>& known, const Scope& scope) {
     const std::uint64_t threads = scope.threads;
-    NodeFacts zero;  // in place of missing operands
+    NodeFacts zero;  // stands for missing operands
     zero.sequence = Sequence{};
     std::array<const NodeFacts*, 3> operands{&zero, &zero, &zero};
     const std::size_t count = child_count(node.kind);

@@ -22,12 +22,12 @@ struct Sequence {
 };
 
 struct NodeFacts {
-    ValueRange range;                    // of the values wherever it is evaluated without failing
+    ValueRange range;                    // all values wherever it is evaluated without failing
     bool can_fail = false;               // the operator itself, given its operands' ranges
     bool subtree_can_fail = false;       // it or anything below it
     std::optional<std::size_t> same_as;  // the operand whose value it always has, as in i % n
     std::optional<Sequence> sequence;    // none: not proven to repeat within the launch
-    // The same within one period of `sequence`, which is a multiple of it; none: not proven.
+    // The same within one period of `sequence`, which is a multiple of it; nothing if not proven.
     std::optional<Sequence> inner;
     // Every node of the subtree has a sequence: their common period (threads). Then an operator
     // that fails nowhere in the first and the last of these periods fails nowhere between, because

@@ -268,7 +268,7 @@ class FormulaProgramBuilder {
     std::uint64_t useful_shared_bytes_ = 0;  // counted where nothing else is touched
 };
 
-// The variables that count along the second or third dimension; none: along neither.
+// The variables that count along the second or third dimension; empty if along neither.
 enum class Owner : std::uint8_t { none, block, grid };
 Owner owner_of_rows(const Node& node) {
     if (node.kind != NodeKind::variable) return Owner::none;

@@ -17,7 +17,7 @@ namespace coalprof {
 inline constexpr std::uint64_t largest_formula_array_bytes = 1ull << 40;
 
 struct FormulaLaunch {
-    Op op = Op::load;  // for accesses without load:, store:, ...
+    Op op = Op::load;  // operation of accesses that name none (load:, store:, ...)
     ElementType type = ElementType::f32;
     // The type that --size counts; none: elements of `type`, which accesses have that do not name
     // one.

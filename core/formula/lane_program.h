@@ -48,7 +48,7 @@ LaneKernel and_kernel();                   // to = a && b
 LaneKernel or_kernel();                    // to = a || b
 
 enum class Checking : std::uint8_t {
-    off,  // for launches that were found free of failures, which would wrap around
+    off,  // the launch cannot fail; failures would wrap around
     on,   // every operator that is not proven safe, and the index
 };
 

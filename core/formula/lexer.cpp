@@ -4,7 +4,6 @@
 
 #include <array>
 #include <limits>
-#include <optional>
 
 #include "core/text/number.h"
 #include "core/text/utf8.h"
@@ -27,7 +26,7 @@ struct NumberText {
     std::string_view text;  // all of it, with letters after it
     std::size_t prefix = 0;
     std::uint32_t base = 10;
-    std::string_view digits = {};  // without C's suffix
+    std::string_view digits = {};  // the number without C's suffix
 };
 
 // 3u, 4ULL, 5uz

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "core/formula/tree.h"
 #include "core/text/describe.h"
@@ -31,7 +30,7 @@ struct Token {
     TokenKind kind = TokenKind::end;
     std::string_view text;     // empty at the end
     std::size_t at = 0;        // its place in the formula
-    std::int64_t value = 0;    // of a number
+    std::int64_t value = 0;    // value of a number
     bool is_unsigned = false;  // 3u
     bool is_long = false;      // 3LL, 3uz
     std::size_t end() const { return at + text.size(); }

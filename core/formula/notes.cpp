@@ -162,7 +162,7 @@ class NoteWriter {
     std::uint64_t first_thread_;
     std::uint32_t lanes_;
     std::vector<std::uint32_t> active_;
-    std::vector<std::int64_t> index_;  // of the active lanes
+    std::vector<std::int64_t> index_;  // indices of the active lanes
     std::vector<std::string> notes_;
 };
 

@@ -31,7 +31,7 @@ namespace coalprof {
 enum class Fault : std::uint8_t {
     none,
     overflow,          // the result does not fit 64 signed bits
-    division_by_zero,  // of / and %
+    division_by_zero,  // / or % by 0
     shift_count,       // not 0 to 63
     bucket_count,      // hash(x, buckets) with fewer than one bucket
     outside_table,     // an index beyond the contents of an array
@@ -43,9 +43,9 @@ enum class Fault : std::uint8_t {
 struct OperatorInfo {
     NodeKind kind = NodeKind::add;
     std::string_view name{};    // its sign, or the name of a function
-    int power = 0;              // of a binary operator, as C binds; 0: of one operand
-    std::string_view source{};  // of operands {0}, {1} and {2}; none: written as in a formula
-    std::string_view usage{};   // of a function: "min(a, b)"
+    int power = 0;              // how tightly a binary operator binds in C; 0: it has one operand
+    std::string_view source{};  // C code of operands {0}, {1}, {2}; empty: written as in a formula
+    std::string_view usage{};   // a function's call: "min(a, b)"
     std::size_t fewest_arguments = 0;
     std::size_t most_arguments = 0;
 };

@@ -17,7 +17,7 @@ Truth truth_of(const ValueRange& range);
 bool is_evaluated(NodeKind kind, std::size_t which, const ValueRange& first_operand);
 
 struct RangeOfResult {
-    ValueRange range;       // of the results that do not fail
+    ValueRange range;       // all results that do not fail
     bool can_fail = false;  // some operands in these ranges fail
 };
 

@@ -4,7 +4,6 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "core/formula/lexer.h"
@@ -142,9 +141,9 @@ class FormulaReader {
     std::vector<PendingAccess> pending_;
     Token token_;
     std::size_t last_end_ = 0;
-    std::size_t nesting_ = 0;  // of expressions
+    std::size_t nesting_ = 0;  // depth of expressions
     std::size_t guards_made_ = 0;
-    std::size_t loads_read_ = 0;                      // with repeated ones
+    std::size_t loads_read_ = 0;                      // loads read so far, repeated ones included
     std::shared_ptr<const UsageError> unknown_call_;  // the first
 };
 

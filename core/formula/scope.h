@@ -29,7 +29,7 @@ struct Scope {
     std::uint32_t block = 1;           // bdim: threads of a block
     Dimensions block_shape = {};       // bdim.x, .y, .z: their product is `block`
     Dimensions grid_shape = {};        // gdim.x, .y, .z: no fewer than blocks()
-    std::vector<std::int64_t> values;  // of the parameters, in the formula's order
+    std::vector<std::int64_t> values;  // values of the parameters in the formula's order
     std::vector<LookupTable> tables = {};
 
     friend bool operator==(const Scope&, const Scope&) = default;
@@ -41,7 +41,7 @@ struct Scope {
 struct VariablePart {
     enum class Counter : std::uint8_t { none, thread, thread_in_block, block };
     Counter counter = Counter::none;
-    std::uint64_t number = 0;  // without a counter
+    std::uint64_t number = 0;  // the value where there is no counter
     std::uint64_t divisor = 1;
     std::optional<std::uint64_t> modulus = std::nullopt;
 

@@ -62,13 +62,13 @@ using NodeId = std::uint32_t;
 
 struct Node {
     NodeKind kind = NodeKind::literal;
-    std::uint8_t depth = 1;   // of its subtree
+    std::uint8_t depth = 1;   // depth of its subtree
     std::uint16_t begin = 0;  // its text: [begin, end)
     std::uint16_t end = 0;
-    std::uint16_t at = 0;  // of its operator, where a caret belongs
+    std::uint16_t at = 0;  // place of its operator, where a caret belongs
     NodeId first = 0;      // its subtree is the nodes first .. its own
     std::array<NodeId, 3> children{};
-    std::int64_t value = 0;  // of a literal; else number of the parameter, Variable or table
+    std::int64_t value = 0;  // value of a literal; else number of the parameter, Variable or table
 };
 
 // True if both trees mean the same, wherever they are in the text.
@@ -116,7 +116,7 @@ struct DeclaredArray {
     std::string name;
     std::optional<ElementType> type;     // none: --type's
     std::vector<std::uint64_t> extents;  // empty: one, as long as needed
-    std::vector<std::uint64_t> strides;  // in elements, one for each extent
+    std::vector<std::uint64_t> strides;  // distances in elements, one for each extent
     bool is_fortran = false;             // x(i, j), from 1 on
     // Its content, where its values make indices: numbers from a file, or a rule.
     std::shared_ptr<const std::vector<std::int64_t>> values;
@@ -131,7 +131,7 @@ struct FormulaContext {
 };
 
 struct ParsedFormula {
-    std::string text;                     // as the user typed it
+    std::string text;                     // the text as the user typed it
     std::vector<std::string> parameters;  // names, in the order their values are given
     std::vector<bool> uses_parameter;     // which of them occur
     std::vector<Node> nodes;

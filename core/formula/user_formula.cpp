@@ -39,7 +39,7 @@ class PeriodSearch {
  private:
     // Divides the period by its prime factors as long as the access repeats that soon.
     void shorten(Sequence& best) {
-        std::uint64_t left = best.threads;  // without the factors already tried
+        std::uint64_t left = best.threads;  // threads, divided by the factors already tried
         for (std::uint64_t prime = 2; left > 1; ++prime) {
             if (prime * prime > left) prime = left;
             if (left % prime != 0) continue;
@@ -65,7 +65,7 @@ class PeriodSearch {
     }
 
     // The a with element(i + step) == element(i) + a for the first `count` threads i, idle lanes
-    // matching idle lanes; none: there is no such number.
+    // matching idle lanes; nothing if there is no such number.
     std::optional<std::int64_t> advance_over(std::uint64_t step, std::uint64_t count) {
         count = std::min(count, threads_ - step);
         std::optional<std::uint64_t> advance;
@@ -322,7 +322,7 @@ std::string literal(std::int64_t value) {
     return value < 0 ? fmt::format("({}ll)", value) : fmt::format("{}ll", value);
 }
 
-constexpr std::size_t most_numbers = 8;  // of a functor: parameters of kernels take 4 KiB in all
+constexpr std::size_t most_numbers = 8;  // a functor's limit; kernel parameters take 4 KiB
 
 // One statement a node, in the order of the nodes; operands that a lazy operator may leave out are
 // in the braces of an `if`. No nesting of parentheses: the compiler sees flat text, whatever the

@@ -46,7 +46,7 @@ class UserFormula : public CustomFormula {
     bool adds_a_number(const Node& node) const;
 
     std::shared_ptr<const ParsedFormula> formula_;
-    FormulaAccess access_;        // without a condition that holds in every thread
+    FormulaAccess access_;        // a condition that holds in every thread is left out
     std::vector<bool> is_short_;  // short_divisions()
     LaneProgram program_;
     std::optional<Period> period_;
@@ -82,9 +82,9 @@ struct LaneSteps {
         same,        // every lane has one value
         even,        // each lane is `step` from the one before
         groups,      // `group` equal lanes, then `jump`
-        restarting,  // by `step`, beginning again every `group` lanes
-        two_steps,   // by `step`, but by `jump` every `group` lanes
-        one_jump,    // by `step`, but by `jump` from lane `at` to the next
+        restarting,  // steps by `step` and begins anew every `group` lanes
+        two_steps,   // steps by `step`, but by `jump` every `group` lanes
+        one_jump,    // steps by `step`, but by `jump` from lane `at` to the next
         irregular,
     };
     Kind kind = Kind::same;

@@ -1,7 +1,6 @@
 #include "core/formula/value.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace coalprof {
 namespace {

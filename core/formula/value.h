@@ -3,7 +3,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -24,14 +23,14 @@ struct ReadValue {
         number,   // tree
         data,     // unknown: an element of an array, a fraction
         rows,     // a name that may be one, or the rows of one
-        element,  // of `array`, not loaded yet
+        element,  // an element of `array` that is not loaded yet
     };
     Kind kind = Kind::data;
     TextSpan span = {};
 
-    NodeTree tree = {};          // of elements and rows: the index so far
+    NodeTree tree = {};          // the value; of elements and rows the index so far
     bool is_comparison = false;  // not in parentheses
-    std::size_t sign_at = 0;     // of its operator
+    std::size_t sign_at = 0;     // place of its operator
     Arithmetic arithmetic = Arithmetic::plain;
     bool wraps = false;  // the tree's low 32 bits are meant
 

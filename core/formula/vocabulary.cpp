@@ -44,7 +44,7 @@ constexpr std::array<VariableName, variable_count> variable_names{{
 constexpr std::string_view no_fractions =
     "there are only whole numbers: / already divides towards zero, i*3/2 is a fraction of i";
 struct Foreign {
-    std::string_view words;  // with a blank between them
+    std::string_view words;  // one blank between two words
     std::string_view hint;
 };
 constexpr Foreign foreign_words[] = {
@@ -115,7 +115,7 @@ const OperatorInfo* find_function(std::string_view name) {
 std::optional<AccessKind> find_access_kind(std::string_view name) {
     for (const AccessKind kind : access_kinds)
         if (name_of(kind) == name) return kind;
-    if (name == "add") return AccessKind::reduce;  // as in atomicAdd(), whose result is not read
+    if (name == "add") return AccessKind::reduce;  // atomicAdd() whose result is not read
     return std::nullopt;
 }
 

@@ -92,8 +92,8 @@ class JsonStream::Input {
     ByteSource& source_;
     std::string block_;
     const char* at_ = block_.data();
-    const char* end_ = at_;   // of the bytes that were read
-    const char* stop_ = at_;  // of the bytes of this value
+    const char* end_ = at_;   // end of the bytes that were read
+    const char* stop_ = at_;  // end of this value's bytes
     bool within_line_ = false;
     bool ran_out_ = false;
     std::uint64_t token_ = 0;

@@ -29,7 +29,7 @@ class JsonStream {
 
     enum class Step {
         value,  // one was read: value()
-        end,    // of the input, after blanks only
+        end,    // the input ends; only blanks were left
         cut,    // the input ends within a value
         wrong,  // no JSON, or too large: see problem()
     };

@@ -18,7 +18,7 @@ namespace coalprof {
 // document without them, and not the file.
 inline constexpr std::size_t most_json_depth = 16;
 inline constexpr std::size_t most_json_nodes = 1'000'000;
-inline constexpr std::size_t most_json_bytes = 16u << 20;  // of names and text
+inline constexpr std::size_t most_json_bytes = 16u << 20;  // limit of names and text
 
 enum class JsonKind : std::uint8_t { null, flag, integer, natural, real, text, list, object };
 
@@ -85,20 +85,20 @@ class JsonTree {
  private:
     friend class JsonView;
     struct Span {
-        std::uint32_t at = 0;  // in text_
+        std::uint32_t at = 0;  // place in text_
         std::uint32_t size = 0;
     };
     struct Node {
         JsonKind kind = JsonKind::null;
         Span name;
-        std::uint32_t next = 0;  // in the same list or object; 0: none
+        std::uint32_t next = 0;  // next entry of the same list or object; 0: it is the last one
         union {
             bool flag;
             std::int64_t integer;
             std::uint64_t natural;
             double real;
             Span text;
-            std::uint32_t first_item;  // of a list or object; 0: none
+            std::uint32_t first_item;  // first entry of a list or object; 0: it is empty
         };
         Node() : natural(0) {}
     };

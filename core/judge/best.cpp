@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -51,7 +50,7 @@ constexpr std::size_t most_told = 4;  // names in one list
 struct Contender {
     const BestSink::Candidate* of;
     Amount mean;
-    double work_bytes = 0;  // of a point, as mean
+    double work_bytes = 0;  // a point's work, as mean
 };
 
 // A ratio is the same whatever the number of accesses; a sum is not.

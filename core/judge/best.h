@@ -36,7 +36,7 @@ class BestSink : public ResultSink {
         Sum measured = {};
         double work_bytes = 0;       // that its points need
         double touched_bytes = 0;    // all that they load, store and update
-        LaunchTraffic traffic = {};  // of its first point
+        LaunchTraffic traffic = {};  // traffic of its first point
         std::string costliest = {};  // line, likewise; empty: not known
         std::string reason = {};     // the reason for a missing number
     };
@@ -58,7 +58,7 @@ class BestSink : public ResultSink {
  private:
     struct Candidates {
         std::vector<Candidate> all;
-        std::unordered_map<std::string, std::size_t> places;  // by name
+        std::unordered_map<std::string, std::size_t> places;  // name -> place
     };
 
     // Drops the part that all have in common.
@@ -79,8 +79,8 @@ class BestSink : public ResultSink {
     bool is_of_kernels_ = false;
     bool is_first_ = true;
     bool was_there_ = false;
-    Candidates combinations_;  // of everything except the parameter
-    Candidates values_;        // of the parameter, while nothing else varies
+    Candidates combinations_;  // values of everything except the parameter
+    Candidates values_;        // values of the parameter, while nothing else varies
 };
 
 // Holds the points back and passes them on in order: for a counter the best first, for a parameter
@@ -103,7 +103,7 @@ class SortedSink : public ResultSink {
         bool is_last = false;
         double number = 0;
         std::string text = {};
-        std::size_t at = 0;  // in points_
+        std::size_t at = 0;  // place in points_
     };
     Place place_of(const Point& point) const;
     std::vector<Place> places_;

@@ -16,7 +16,7 @@ struct TrafficRow {
     std::string_view noun;
     std::vector<Limit> limits;  // that it adds to
     std::vector<Counter> sum;
-    bool is_all = false;  // of the limit's work; the others are parts of it
+    bool is_all = false;  // it is all of the limit's work; the others are parts of it
 };
 
 const std::array<TrafficRow, std::tuple_size_v<decltype(LaunchTraffic::amounts)>>& traffic_rows() {

@@ -13,7 +13,7 @@ namespace coalprof {
 
 // The traffic of a launch, as best_reason.cpp lists it.
 struct LaunchTraffic {
-    std::optional<Limit> limit;  // of its time; none: not estimated
+    std::optional<Limit> limit;  // what limits its time; nothing if not estimated
     std::array<double, 13> amounts{};
 };
 LaunchTraffic traffic_of_launch(const Point& point);

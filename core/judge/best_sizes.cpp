@@ -24,7 +24,7 @@ bool is_among(const std::vector<std::string>& keys, const std::string& key) {
 // Without launches that differ in nothing else, the work may well depend on the arguments.
 bool change_work(const std::vector<BestSink::Candidate>& all,
                  const std::vector<std::string>& arguments) {
-    std::map<std::string, std::pair<double, double>> works;  // by all other values
+    std::map<std::string, std::pair<double, double>> works;  // key: all other values
     bool is_known = false;
     for (const BestSink::Candidate& one : all) {
         const std::pair work{one.work_bytes, one.touched_bytes};

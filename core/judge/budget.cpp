@@ -5,11 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <optional>
 #include <utility>
 
 #include "core/access/warp_access.h"
-#include "core/judge/gate.h"
 #include "core/result/counter.h"
 #include "core/text/describe.h"
 #include "core/text/name_list.h"
@@ -24,7 +22,7 @@ using Relation = Budget::Relation;
 constexpr std::string_view verdict_parameter = "verdict";
 constexpr std::size_t most_kept_of_all = 100'000;  // findings of all budgets together
 constexpr std::size_t most_values = 5;             // named where none fits
-constexpr std::size_t most_names = 1000;           // of parameters, for messages
+constexpr std::size_t most_names = 1000;           // parameters' names for messages
 
 // Matches `text` against `pattern`, in which * matches any text.
 bool matches(std::string_view pattern, std::string_view text) {

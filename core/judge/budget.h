@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -27,7 +26,7 @@ enum class BudgetSide : std::uint8_t { best, predicted, measured };  // best: me
 // `array` or `index` it holds for single instructions of a point.
 struct BudgetCondition {
     std::string name;                   // "stride", "dlcm", "pattern", "name"
-    std::vector<std::string> words;     // with * for any text; blanks do not count
+    std::vector<std::string> words;     // a * stands for any text; blanks do not count
     bool is_quoted = false;             // * is itself
     bool is_not = false;                // !=; of `line` the whole kernel is none
     std::optional<Range> numbers = {};  // where the words are a range
@@ -42,9 +41,9 @@ struct BudgetTerm {
 
 struct Budget {
     enum class Relation : std::uint8_t { at_most, below, at_least, above, equal, unequal };
-    std::string text;  // as it was typed
+    std::string text;  // the text as it was typed
     BudgetSide side = BudgetSide::best;
-    std::string word = {};               // of the counter, as it was typed
+    std::string word = {};               // the counter's name as it was typed
     std::vector<BudgetTerm> terms = {};  // several: "sectors", one for each operation
     Relation relation = Relation::at_most;
     double limit = 0;
@@ -82,7 +81,7 @@ class BudgetJudge : public ResultSink {
  private:
     // Values at the points by condition, to report one that no point fulfils.
     struct Seen {
-        bool is_kept = false;                  // by some point
+        bool is_kept = false;                  // some point keeps it
         std::vector<std::string> values = {};  // the first few different ones
         bool has_more = false;
     };
@@ -91,9 +90,9 @@ class BudgetJudge : public ResultSink {
     // A fact that conditions use, looked up once for all of them.
     struct Fact {
         std::string name;
-        const Value* value = nullptr;  // of the point that is judged
+        const Value* value = nullptr;  // value of the point that is judged
         const Value* other = nullptr;  // that serves as well
-        std::string text = {};         // of the value, without blanks; empty: not yet made
+        std::string text = {};         // text of the value, without blanks; empty: not yet made
     };
     void look_up_facts(const Point& point, const InstructionResult* instruction);
     bool holds_at(std::size_t budget);
@@ -118,21 +117,21 @@ class BudgetJudge : public ResultSink {
     std::vector<Budget> budgets_;
     ResultSink* next_;
     bool may_lack_;
-    NamedValues facts_;  // of the head, for conditions
+    NamedValues facts_;  // facts of the head, for conditions
     std::vector<Fact> asked_;
-    std::vector<std::vector<std::size_t>> asks_;  // by budget: its conditions, in asked_
-    Value name_;                                  // of the point that is judged
-    NamedValues of_instruction_;                  // of the instruction that is judged
-    std::vector<std::vector<Seen>> seen_;         // by budget and condition
-    std::vector<bool> has_point_;                 // by budget: some point fulfils all conditions
-    std::vector<std::string> names_;              // of the points' parameters
+    std::vector<std::vector<std::size_t>> asks_;  // budget -> its conditions, in asked_
+    Value name_;                                  // name of the point that is judged
+    NamedValues of_instruction_;                  // facts of the instruction that is judged
+    std::vector<std::vector<Seen>> seen_;         // budget and condition -> what was seen
+    std::vector<bool> has_point_;                 // budget -> some point fulfils all conditions
+    std::vector<std::string> names_;              // names of the points' parameters
     bool has_instructions_ = false;
     std::vector<KernelCase> kernels_;
     std::set<std::string> failed_kernels_;
-    std::vector<std::set<std::string_view>> nouns_;   // by budget: what was judged
-    std::vector<std::map<std::string, bool>> lines_;  // by budget and kernel: one is broken
-    std::map<std::string, GatePlace> places_;         // of lines, by the names of their points
-    std::vector<LineFinding> causes_;                 // of the result
+    std::vector<std::set<std::string_view>> nouns_;   // budget -> what was judged
+    std::vector<std::map<std::string, bool>> lines_;  // budget and kernel -> one is broken
+    std::map<std::string, GatePlace> places_;         // a line's point -> its place
+    std::vector<LineFinding> causes_;                 // findings of the result
     GateReport report_;
 };
 

@@ -5,7 +5,6 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
-#include <optional>
 #include <span>
 
 #include "core/judge/budget.h"
@@ -115,7 +114,7 @@ class BudgetParser {
         if (budget.terms.empty())
             value_.refuse(begin, unknown_counter("counter", word), hint_for_counter(word));
     }
-    // "load_sectors", or "sectors" for those of each operation; none: unknown.
+    // "load_sectors", or "sectors" for those of each operation; nothing if unknown.
     static std::vector<Counter> counters_of(std::string_view word) {
         if (const auto counter = find_counter(word)) return {*counter};
         std::vector<Counter> each;

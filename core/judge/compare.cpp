@@ -14,7 +14,6 @@
 #include <utility>
 
 #include "core/count/transactions.h"
-#include "core/judge/gate.h"
 #include "core/judge/moved_lines.h"
 #include "core/machine/machine.h"
 #include "core/result/differ.h"
@@ -78,7 +77,7 @@ bool has_usual_modifier(const ResultHead& head) {
     try {
         const Machine machine = find_machine(head.machine.compute_capability);
         return text == name_of(usual_load_modifier(*machine.rules));
-    } catch (const UsageError&) {  // of a later version's machine
+    } catch (const UsageError&) {  // a later version's machine
         return false;
     }
 }
@@ -502,13 +501,13 @@ class Comparison::Impl {
     bool has_older_head_ = false;
     bool has_older_ended_ = false;
     std::deque<Point> older_;
-    std::vector<std::string> older_keys_;  // by which points are matched
+    std::vector<std::string> older_keys_;  // what points are matched by
     std::vector<bool> is_taken_;
     std::vector<std::uint32_t> by_key_;  // indices, sorted; empty until points are out of order
     std::size_t next_ = 0;
     std::vector<LineOfPoint> older_lines_;
     std::vector<LineOfPoint> newer_lines_;
-    std::deque<Point> newer_points_;  // of those lines
+    std::deque<Point> newer_points_;  // points of those lines
     bool is_changed_formula_ = false;
     bool matches_values_ = false;
     bool are_machines_apart_ = false;

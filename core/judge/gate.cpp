@@ -6,10 +6,8 @@
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
-#include <optional>
 #include <system_error>
 
-#include "core/text/error.h"
 #include "core/write/number_text.h"
 #include "core/write/table_style.h"
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,7 +18,7 @@ namespace coalprof {
 inline constexpr std::size_t most_kept_findings = 1000;
 
 struct GatePlace {
-    std::string file = {};   // as the compiler wrote it down; empty: unknown
+    std::string file = {};   // name as the compiler wrote it down; empty: unknown
     std::uint64_t line = 0;  // 0: unknown
 };
 
@@ -33,11 +32,11 @@ struct GateFinding {
     Kind kind = Kind::broken;
     std::string point = {};
     std::string_view side = {};     // "predicted", "measured", "predicted and measured"
-    std::string_view counter = {};  // its key; empty: none
+    std::string_view counter = {};  // its key; empty if there is none
     std::optional<double> before = std::nullopt;  // its earlier value; of a budget the limit
     std::optional<double> now = std::nullopt;
     double weight = 0;                // sort key: how many times worse, at least 1
-    std::string text = {};            // for people, beside the point's name
+    std::string text = {};            // words for people, beside the point's name
     GatePlace place = {};             // its own, or that of its cause
     bool is_of_whole_kernel = false;  // identified by one of its lines
     std::string kernel = {};          // the point's, by its short name
@@ -92,7 +91,7 @@ class GateCase {
 struct GateReport {
     std::string_view command = {};        // "compare", "check", "verify"
     std::string headline = {};            // empty: it follows from the cases
-    std::vector<std::string> files = {};  // of a comparison the old one first
+    std::vector<std::string> files = {};  // a comparison has the old one first
     std::uint64_t points = 0;             // that were compared
     std::uint64_t lines = 0;              // those of `points` that are lines of source
     std::vector<GateCase> cases = {};

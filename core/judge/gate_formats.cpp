@@ -80,7 +80,7 @@ Listed findings_of(const GateReport& report, Kind kind) {
         for (GateFinding& finding : one.findings())
             if (finding.kind == kind) found.push_back(std::move(finding));
     }
-    std::multimap<double, GateFinding, std::greater<>> by_weight;  // of equals the first
+    std::multimap<double, GateFinding, std::greater<>> by_weight;  // equal ones keep their order
     for (GateFinding& finding : found) by_weight.emplace(finding.weight, std::move(finding));
     for (auto& [weight, finding] : by_weight) listed.findings.push_back(std::move(finding));
     return listed;
@@ -202,7 +202,7 @@ struct Remark {
     std::string fault = {};    // common to all of one remark; empty: it stands alone
     bool is_of_fault = false;  // its own finding, not one of a kernel or of another line
     bool is_of_whole_kernel = false;
-    std::uint64_t others = 0;  // of the same fault, without the sum over the kernel
+    std::uint64_t others = 0;  // places with the same fault, without the sum over the kernel
 };
 struct Remarks {
     std::vector<Remark> broken = {};

@@ -15,7 +15,7 @@ struct VerifyScope {
     std::string types = {};                  // lists as typed; empty: all
     std::string ops = {};
     std::string size = "1MiB";
-    std::size_t most_values = 3;  // of each pattern's default sweep, evenly spread
+    std::size_t most_values = 3;  // values that a pattern's default sweep keeps, evenly spread
 
     // Without pattern, values and machine. Throws UsageError.
     Sweep sweep() const;

@@ -7,7 +7,6 @@
 #include <charconv>
 #include <cstring>
 #include <filesystem>
-#include <optional>
 #include <utility>
 
 #include "core/kernel/contents.h"
@@ -177,7 +176,7 @@ class Binder {
     static std::uint64_t base_of(std::size_t at) { return first_array + at * array_distance; }
     std::string name_of(std::size_t at) const { return parameter_name(code_, at); }
     const std::string& type_of(std::size_t at) const { return code_.parameters[at].source.type; }
-    // The kind of a number, or of a pointer's target; none: unknown.
+    // The kind of a number, or of a pointer's target; nothing if unknown.
     std::optional<ElementKind> kind_of(std::size_t at) const { return kind_of_type(type_of(at)); }
     // 16 of a float4; 0: the source names no type of numbers.
     std::uint32_t element_bytes(std::size_t at) const {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -125,7 +124,7 @@ double real_of(std::uint64_t bits, ElementKind kind) {
     return static_cast<double>(static_cast<std::int64_t>(bits << unused) >> unused);
 }
 
-// A number as bits of another kind; none: that kind cannot hold it. Reals are rounded.
+// A number as bits of another kind; nothing if that kind cannot hold it. Reals are rounded.
 std::optional<std::uint64_t> converted(std::uint64_t bits, ElementKind from, ElementKind to) {
     const double real = real_of(bits, from);
     if (to.kind == 'f') {
@@ -196,7 +195,7 @@ std::string dtype_of(ElementKind kind) {
 }
 
 std::string element_of_type(std::string_view type) {
-    if (type.find('*') != type.rfind('*')) return {};  // of pointers
+    if (type.find('*') != type.rfind('*')) return {};  // it points to pointers
     std::string word(type.substr(0, type.find('*')));
     for (const std::string_view part : {"const", "volatile", " "})
         for (std::size_t at = word.find(part); at != word.npos; at = word.find(part))

@@ -21,13 +21,14 @@ struct ElementKind {
 ElementKind read_element_kind(std::string_view word, std::string_view option);
 // "float4" of "float4 const*", "unsignedint" of "unsigned int"; empty: a pointer to pointers.
 std::string element_of_type(std::string_view type);
-// The element of "unsigned int const*" or "float4*", the number of "int"; none: no plain one.
+// The element of "unsigned int const*" or "float4*", the number of "int"; nothing if it is no plain
+// one.
 std::optional<ElementKind> kind_of_type(std::string_view type);
 
 struct ArrayFile {
     std::shared_ptr<const ArrayContents> contents;
     std::uint64_t size_bytes = 0;
-    std::optional<ElementKind> kind = {};  // of a .npy file that was not converted
+    std::optional<ElementKind> kind = {};  // type of a .npy file that was not converted
     bool is_text = false;                  // which few mean as numbers
 };
 // "int64", as NumPy calls it.

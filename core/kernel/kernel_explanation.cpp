@@ -24,7 +24,7 @@ constexpr std::size_t most_drawn = 4;
 // An access of a line: one that faults, which comes first, or one of a point.
 struct LineAccess {
     Point point;             // names it
-    std::size_t number = 0;  // of the fault, or of the point
+    std::size_t number = 0;  // number of the fault or of the point
     bool is_fault = false;
 };
 

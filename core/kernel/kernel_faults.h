@@ -11,7 +11,7 @@
 
 namespace coalprof {
 
-inline constexpr std::string_view fault_cause = "fault";  // of such findings
+inline constexpr std::string_view fault_cause = "fault";  // cause of such findings
 
 // The instruction without its guard and its operands.
 std::string name_of(const CodeStatement& statement);

@@ -223,7 +223,7 @@ class FindingPrices {
     const KernelResult& result_;
     const PricedLaunch& priced_;
     const std::vector<SiteCounts>& counts_;
-    std::vector<double> needed_bytes_;  // by site
+    std::vector<double> needed_bytes_;  // one number for each site
 };
 
 }  // namespace

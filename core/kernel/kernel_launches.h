@@ -16,7 +16,7 @@ namespace coalprof {
 
 struct ArgumentAxis {
     std::vector<std::string> names;   // or positions, as typed; all take the same value
-    std::vector<std::string> values;  // as typed
+    std::vector<std::string> values;  // the values as typed
 };
 // "n=1000", "n=1000,2000", "n=1000..1024:8", "M,N,K=1024,2048"; arrays are one value. Throws
 // UsageError.

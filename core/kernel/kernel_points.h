@@ -2,7 +2,6 @@
 // findings, as `coalprof run --lines` gives them for a program.
 #pragma once
 
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,11 +17,11 @@ inline constexpr std::string_view bounds_code = "W-BOUNDS";
 
 struct KernelResult {
     std::vector<Point> points;                      // the kernel's first, then lines; see below
-    std::vector<std::vector<WarpAccess>> warps;     // of each point: some of its line's accesses
-    std::vector<std::vector<std::uint32_t>> sites;  // of each point, in Code::sites
+    std::vector<std::vector<WarpAccess>> warps;     // some accesses of each point's line
+    std::vector<std::vector<std::uint32_t>> sites;  // each point's places in Code::sites
     std::vector<LineFinding> findings;              // where there are faults, of these alone
-    std::vector<KernelFault> faults;                // of the findings
-    double idle_share = 0;                          // of the blocks, which access no memory
+    std::vector<KernelFault> faults;                // faults that the findings show
+    double idle_share = 0;                          // share of the blocks that access no memory
     std::vector<Warning> warnings;
 };
 

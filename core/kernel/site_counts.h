@@ -24,8 +24,8 @@ inline constexpr std::size_t most_samples = 64;
 // whichever thread executed its block.
 struct SampledWarp {
     WarpAccess access;
-    std::uint64_t block = 0;   // by z, then y, then x
-    std::uint64_t number = 0;  // of the block's accesses, in order
+    std::uint64_t block = 0;   // the block's number: z, then y, then x
+    std::uint64_t number = 0;  // number among the block's accesses, in order
     std::uint64_t draw = 0;    // the lowest stay; of equal ones the first
 };
 
@@ -40,15 +40,15 @@ struct SiteCounts {
     TransactionCounts transactions;
     SharedCounts shared;
     LocalCounts local;
-    Space space = Space::global;  // of generic addresses in several: the first of them as declared
-    std::vector<SampledWarp> samples;  // by their blocks
+    Space space = Space::global;  // where generic addresses reach several, the first as declared
+    std::vector<SampledWarp> samples;  // the order is by block
     void add(const SiteCounts& other, std::size_t most = most_samples);
     // The same ones are kept in whatever order they come: no two have the same key.
     using SampleKey = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>;
     static SampleKey key_of(const SampledWarp& warp) {
         return {warp.draw, warp.block, warp.number};
     }
-    SampleKey highest_key = {};  // of them
+    SampleKey highest_key = {};  // the highest key among them
     void keep(const SampledWarp& warp, std::size_t most);
     bool would_keep(const SampleKey& key, std::size_t most) const {
         return most != 0 && (samples.size() < most || key < highest_key);
@@ -88,8 +88,8 @@ class SiteCounter : public AccessSink {
     SiteCounts& attempt(std::uint32_t site);
 
     Machine machine_;
-    Coalescer hashing_;    // for accesses whose addresses are known
-    Coalescer coalescer_;  // for those of which only positions in lines are
+    Coalescer hashing_;    // counts accesses whose addresses are known
+    Coalescer coalescer_;  // counts those of which only positions in lines are known
     Transactions transactions_;
     SharedMemory shared_;
     LocalMemory local_;

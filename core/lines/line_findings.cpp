@@ -171,7 +171,7 @@ struct Spent {
     double took = 0;
     double needed = 0;
     std::size_t places_that_waste = 0;
-    std::size_t worst_place = 0;  // of all reports
+    std::size_t worst_place = 0;  // its index among all reports
     double wasted_there = 0;
     void add(std::size_t place, double all, double wasted) {
         took += all;
@@ -187,8 +187,8 @@ struct Spent {
 // The resources that the machine code of a kernel uses.
 struct KernelSpends {
     Spent sectors;
-    Spent passes;                              // of shared memory
-    std::optional<double> saves_seconds = {};  // by its sectors
+    Spent passes;                              // passes of shared memory
+    std::optional<double> saves_seconds = {};  // saving through fewer sectors
 };
 
 void add_passes(Spent& passes, std::size_t place, const LineReport& report) {

@@ -46,7 +46,7 @@ Point LinePoints::point_of(const LineSummary& line, const NamedValues& of_kernel
     point.name = fmt::format(
         "{} {}", file.empty() ? short_kernel_name(site.function) + place : place, site.instruction);
     if (site.space == Space::shared && site.instruction.find("shared") == std::string::npos)
-        point.name += " (shared)";  // of an instruction that reaches both memories
+        point.name += " (shared)";  // the instruction reaches both memories
     if (!site.array.empty()) point.name += " " + site.array;
     if (const int before = names_[point.name]++; before > 0)
         point.name += fmt::format(" #{}", before + 1);

@@ -42,7 +42,7 @@ void add_sectors(LineReport& report, std::optional<double> seconds, double secto
 
 void add_shared(LineReport& report, std::optional<double> seconds, double passes_per_second) {
     if (report.line.is_machine_code())
-        take_counted_passes(report);  // of some launches: it has no time
+        take_counted_passes(report);  // only some launches were counted: it has no time
     else
         predict_shared(report);
     const auto conflicts = shared_counters(report.line.site.kind).conflicts;

@@ -20,15 +20,15 @@ struct KernelTime {
 
 // The line's cost on the GPU, as far as it is known.
 struct LineCosts {
-    std::map<std::string, KernelTime> kernels;  // by mangled name
-    double passes_per_second = 0;  // of shared memory, all multiprocessors; 0: not known
+    std::map<std::string, KernelTime> kernels;  // mangled name -> time
+    double passes_per_second = 0;  // shared memory of all multiprocessors; 0: not known
 };
 
 struct LineReport {
     LineSummary line;
-    Readings measured;        // of global memory, counted by the code itself; else all
-    Readings predicted;       // of shared memory: passes, by the rule of the model
-    double wasted_share = 0;  // of the line's sectors, or passes, from 0 to 1
+    Readings measured;        // global memory only if the code itself counted
+    Readings predicted;       // passes of shared memory, by the model's rule
+    double wasted_share = 0;  // share of the line's sectors or passes, from 0 to 1
     std::optional<double> saves_seconds;
     KernelTime kernel;
 };

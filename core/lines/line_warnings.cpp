@@ -19,7 +19,7 @@ Warning no_lines(std::string text) { return of_run("W-NO-LINES", std::move(text)
 // Seconds of the whole run by the names of kernels that have no line and may need some, including
 // graphs, whose kernels are not known.
 struct TimeWithoutLines {
-    double all = 0;  // of kernels with lines, too
+    double all = 0;  // includes kernels that have lines
     double in_graphs = 0;
     std::map<std::string, double> of_kernels;
 };

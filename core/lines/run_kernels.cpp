@@ -31,7 +31,7 @@ struct FunctionLines {
     std::map<AccessKind, SectorSums> kinds;
     SectorSums sectors;
     double cost_seconds = 0;
-    bool has_cost = true;  // of all lines that waste
+    bool has_cost = true;  // all lines that waste have a cost
 };
 
 std::map<std::string, FunctionLines> by_function(const RunLines& lines) {

@@ -15,7 +15,7 @@ namespace coalprof {
 
 // A run in which CUPTI counted the machine code of one kernel.
 struct MachineCodeRun {
-    std::string kernel;  // by its mangled name
+    std::string kernel;  // its mangled name
     std::vector<Trace> traces;
 };
 
@@ -30,7 +30,7 @@ struct RunLines {
     // By mangled names, with those that execute no access.
     std::set<std::string> counted_kernels;
     std::vector<LineReport> reports;  // those that could save most time first
-    std::vector<Point> points;        // of each report one
+    std::vector<Point> points;        // one point for each report
     std::vector<LineFinding> findings;
     std::vector<Warning> warnings;
 };

@@ -38,7 +38,7 @@ inline constexpr std::uint64_t gib = 1024 * mib;
 
 // A value that no source gives, or two give differently.
 inline constexpr std::nullopt_t unknown = std::nullopt;
-inline constexpr std::uint32_t unknown_count = 0;  // of multiprocessors
+inline constexpr std::uint32_t unknown_count = 0;  // stands for a number of multiprocessors
 
 // Sources of rules.
 inline constexpr std::string_view guide_4 = "CUDA C Programming Guide 4.2, appendix F";

@@ -20,12 +20,12 @@ struct Board {
     std::string_view name;  // "NVIDIA H200"
     ComputeCapability cc;
     std::uint32_t multiprocessors = 0;
-    double peak_bytes_per_second = 0;           // of device memory
+    double peak_bytes_per_second = 0;           // peak of device memory
     std::optional<std::uint64_t> l2_bytes;      // 0: none; nullopt: not known
     std::optional<std::uint64_t> memory_bytes;  // the most that the board was sold with
     std::string_view source;
-    std::optional<std::uint32_t> boost_clock_mhz = {};  // of the multiprocessors; none: not known
-    std::string_view aliases = {};                      // by comma: further names in use
+    std::optional<std::uint32_t> boost_clock_mhz = {};  // of the multiprocessors, if known
+    std::string_view aliases = {};                      // further names in use, separated by commas
 };
 
 struct MeasuredRates;  // rates.h

@@ -8,7 +8,7 @@
 
 namespace coalprof {
 
-inline constexpr std::string_view machine_file_key = "calibration";  // of its list
+inline constexpr std::string_view machine_file_key = "calibration";  // key of the file's list
 inline constexpr std::string_view machine_file_rate = "rate";        // the kind of a row
 
 // True for a path, which has a slash or ends in .json.

@@ -1,7 +1,6 @@
 // The rates of a GPU, how certain they are, and which ones a machine has.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>

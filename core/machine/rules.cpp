@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
-
 namespace coalprof {
 std::string text_of(ComputeCapability cc) { return fmt::format("{}.{}", cc.major, cc.minor); }
 

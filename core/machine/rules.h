@@ -52,7 +52,7 @@ std::string_view text_of(GlobalRule rule);
 // The numbers of those rules.
 struct TransactionRules {
     LaneGroups request_lanes;           // lanes whose transactions are formed together
-    std::uint32_t smallest_bytes = 32;  // of a transaction
+    std::uint32_t smallest_bytes = 32;  // smallest transaction
     // Parts of a store that may not join a sector which an earlier part touches, unless that part
     // is the one before; 0: every two parts join.
     LaneGroups store_parts{0, 0, 0};
@@ -69,8 +69,8 @@ struct TransactionRules {
 struct L1Loads {
     bool keeps_ca = false;
     bool keeps_cs = false;
-    bool by_default = false;         // without any -dlcm
-    std::uint32_t fetch_bytes = 32;  // by one miss of a kept load
+    bool by_default = false;         // L1 keeps loads without any -dlcm
+    std::uint32_t fetch_bytes = 32;  // bytes that one miss of a kept load fetches
 };
 
 // The path of ld.global.nc (__ldg), the read-only path of a global load.
@@ -104,7 +104,7 @@ struct SharedRules {
     std::uint32_t bank_bytes = 4;
     std::uint32_t row_bytes = 128;
     LaneGroups lanes{32, 16, 8};     // lanes that go through together
-    std::uint32_t extra_passes = 0;  // of each group of 16-byte lanes
+    std::uint32_t extra_passes = 0;  // more passes for each group of 16-byte lanes
     bool packs_pairs = false;        // wide loads whose neighbours agree merge two groups
     bool may_pack_pairs = false;     // seen, but not counted
     bool has_8_byte_mode = false;    // banks can be set to 8 bytes: with_8_byte_banks()
@@ -151,21 +151,21 @@ L1Split l1_split(const L1Rules& rules, std::optional<std::uint32_t> shared_perce
 
 // The limits on the blocks of a multiprocessor.
 struct OccupancyLimits {
-    std::uint32_t threads = 0;  // per multiprocessor, like the next three
+    std::uint32_t threads = 0;  // limit per multiprocessor, like the next three
     std::uint32_t blocks = 0;
     std::uint32_t registers = 0;
     std::uint32_t shared_bytes = 0;
     std::uint32_t threads_per_block = 1024;
     std::uint32_t registers_per_block = 0;
     std::uint32_t registers_per_thread = 255;
-    std::uint32_t shared_bytes_per_block = 0;  // with opt-in where that exists
+    std::uint32_t shared_bytes_per_block = 0;  // limit with opt-in where that exists
     bool registers_by_block = false;           // allocated to blocks (1.x), else to warps
     std::uint32_t register_unit = 256;         // allocation granularity
     std::uint32_t sub_partitions = 4;          // the register file is divided among them
     std::uint32_t warp_unit = 4;  // a block's warps count as a multiple of it for its registers
     std::uint32_t shared_unit_bytes = 256;
-    std::uint32_t shared_reserved_bytes = 0;     // per block, taken by the system
-    std::optional<std::uint32_t> barriers = {};  // named barriers; none: they do not limit
+    std::uint32_t shared_reserved_bytes = 0;     // what the system takes from each block
+    std::optional<std::uint32_t> barriers = {};  // named barriers; nothing if they do not limit
     Evidence evidence = Evidence::documented;
     std::string_view source = {};
     constexpr std::uint32_t warps() const { return threads / 32; }
@@ -195,7 +195,7 @@ struct Abilities {
     bool managed_memory = true;      // cudaMallocManaged() (3.0 on)
     // Blocks of a grid along x, y and z.
     std::array<std::uint64_t, 3> grid_blocks{2147483647, 65535, 65535};
-    bool shared_atomics = true;              // on 32-bit integers in shared memory (1.2 on)
+    bool shared_atomics = true;              // shared memory has 32-bit integer atomics (from 1.2)
     bool native_shared_atomics = true;       // false: a loop that locks, before 5.0
     std::uint32_t widest_access_bytes = 16;  // ld.global.v8.b32 takes 32 (10.0 on)
     std::string_view source = {};
@@ -209,7 +209,7 @@ struct Rules {
     L1Loads l1_loads;
     ReadOnlyPath read_only = ReadOnlyPath::none;
     std::optional<TagBanks> tag_banks;         // none: the hash is not known
-    Evidence evidence = Evidence::documented;  // of the global-memory rules
+    Evidence evidence = Evidence::documented;  // how well the rules of global memory are known
     std::string_view source = {};
     SharedRules shared;
     ConstantRules constant;

@@ -5,15 +5,15 @@
 namespace coalprof {
 
 struct SimRates {
-    double clock_hertz = 0;     // of the multiprocessors, under load
-    double start_seconds = 0;   // of an empty launch, without the host's part
-    double launch_seconds = 0;  // with it, between two events
+    double clock_hertz = 0;     // clock of the multiprocessors under load
+    double start_seconds = 0;   // an empty launch without the host's part
+    double launch_seconds = 0;  // an empty launch between two events, the host's part included
     double flush_seconds = 0;   // more, after a flush of L2
 
     // Rates of the whole GPU.
     double blocks_per_second = 0;           // that start
     double read_requests_per_second = 0;    // lines, from L1 to L2
-    double sectors_per_second = 0;          // between them
+    double sectors_per_second = 0;          // sectors between L1 and L2
     double write_requests_per_second = 0;   // lines
     double partial_writes_per_second = 0;   // sectors that are written in part
     double reductions_per_second = 0;       // sectors of atomics
@@ -26,9 +26,9 @@ struct SimRates {
 
     // Cycles of a multiprocessor.
     double first_block_latency = 0;  // from the start of a launch's first block to its instructions
-    double block_latency = 0;        // of a later one
-    double dependent_issue = 0;      // between instructions of a warp
-    double l1_pass = 0;              // through the tags and banks of L1
+    double block_latency = 0;        // the same for a later block
+    double dependent_issue = 0;      // time between two instructions of a warp
+    double l1_pass = 0;              // a pass through the tags and banks of L1
     double shared_pass = 0;
     double shared_latency = 0;
     double l1_latency = 0;
@@ -37,10 +37,10 @@ struct SimRates {
     double crowd = 0;               // more, where L2 and device memory are busy half of the time
     double l1_queue = 0;            // of accesses that wait for L1
     double l2_queue = 0;            // of requests that wait for L2
-    double join_cycles = 0;         // within which requests for a line join
+    double join_cycles = 0;         // requests for a line join within this time
     double between_schedulers = 0;  // whose warps start
-    double least_request = 0;       // of a line between one multiprocessor and L2
-    double least_sector = 0;        // of a sector between them
+    double least_request = 0;       // a line's time between one multiprocessor and L2
+    double least_sector = 0;        // a sector's time between them
 
     // Shares of L2's size.
     double l2_share = 0;       // that a launch can use alone

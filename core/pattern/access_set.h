@@ -14,7 +14,7 @@ enum class Access : std::uint8_t {
     global_load,
     global_store,
     global_atomic,
-    global_reduce,  // in the order of AccessKind
+    global_reduce,  // the order is that of AccessKind
     shared_load,
     shared_store,
     shared_atomic,

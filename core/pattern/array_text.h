@@ -16,18 +16,18 @@ namespace coalprof {
 enum class ArrayRule : std::uint8_t { none, zeros, iota, random };
 
 struct ArrayText {
-    std::string type = {};  // as it was typed; empty: it is not said
+    std::string type = {};  // the type as it was typed; empty: not given
     std::vector<std::uint64_t> extents = {};
     std::vector<std::uint64_t> strides = {};  // one for each extent
     bool is_fortran = false;  // indices in (), from 1 on, the first one's neighbours close
     std::string file = {};    // the array holds what is in it; empty: there is none
     ArrayRule rule = ArrayRule::none;
-    std::uint64_t seed = 1;  // of random numbers
+    std::uint64_t seed = 1;  // seed of random numbers
 
     bool has_contents() const { return !file.empty() || rule != ArrayRule::none; }
     // Sets the strides as well: rows lie in one piece, in Fortran columns.
     void set_extents(std::vector<std::uint64_t> all);
-    std::uint64_t elements() const;  // from the first to the last
+    std::uint64_t elements() const;  // count from the first element to the last
 };
 
 // Throws UsageError, whose sentence begins with `option`.
@@ -36,7 +36,7 @@ ArrayText read_array_text(std::string_view text, std::string_view option, const 
 // A number of elements as it is computed: 4096, 2048*2048, 1e6. Throws UsageError, likewise.
 std::uint64_t parse_count(std::string_view text, std::string_view option, std::uint64_t least,
                           std::uint64_t most);
-// The same; none: it is no such number.
+// The same; nothing if it is no such number.
 std::optional<std::uint64_t> read_count(std::string_view text);
 // How to write "1M"; empty: no such unit.
 std::string hint_for_count(std::string_view text);

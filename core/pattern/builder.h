@@ -3,8 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "core/pattern/plan.h"
@@ -25,7 +23,7 @@ std::uint64_t elements_in(const Plan& plan, std::uint64_t bytes, std::string_vie
 // The instructions that an op makes of one access: those on its array, then what comes beside.
 struct OpParts {
     std::vector<AccessKind> patterned;
-    bool second_load = false;  // at the same place of a second array
+    bool second_load = false;  // a second array is loaded at the same place
     bool contiguous_store = false;
 };
 const OpParts& parts_of(Op op);

@@ -32,14 +32,14 @@ struct ChosenLaunch {
 };
 
 struct AxisValue {
-    Value shown;  // as a parameter of the point
+    Value shown;  // value of the point's parameter
     std::function<void(ChosenLaunch&)> choose;
     NamedValues also = {};  // further parameters; the same keys for every value
 };
 
 // An option of the launch with several values: it is swept, and a parameter of the points.
 struct Axis {
-    std::string key;  // of the parameter: "block"
+    std::string key;  // key of the parameter: "block"
     std::vector<AxisValue> values;
 };
 
@@ -55,26 +55,26 @@ void choose(const std::vector<Axis>& axes, std::uint64_t number, ChosenLaunch& c
 bool has_axis(const std::vector<Axis>& axes, std::string_view key);
 
 enum class OptionGroup : std::uint8_t {
-    launch,  // of each launch: type, op, size, block, ...
+    launch,  // every launch has it: type, op, size, block, ...
     memory,  // the way memory is accessed; swept, these are compared with each other
-    pattern  // for single patterns, which name them (PatternInfo::options)
+    pattern  // only the patterns that name it have it (PatternInfo::options)
 };
 
 struct LaunchOption {
-    std::string_view key;   // in results: "l2_fetch"
+    std::string_view key;   // key in results: "l2_fetch"
     std::string_view word;  // "--l2-fetch"; CLI11's "--type,-t" with a letter
     OptionGroup group;
     std::string_view usual;                    // the default, as typed; empty: it varies
-    std::string_view value;                    // of --help: "N"
-    std::string_view range;                    // for --help: an example of a range
+    std::string_view value;                    // placeholder in --help: "N"
+    std::string_view range;                    // example of a range for --help
     std::string_view help;                     // {words} and {range} are put in
-    std::vector<std::string_view> (*words)();  // of the option; nullptr: other text
+    std::vector<std::string_view> (*words)();  // all that it takes; nullptr: other text
     // Throws UsageError for unreadable text; at least one value.
     std::vector<AxisValue> (*read)(const LaunchOption& option, const std::string& text);
     // For options of memory and patterns: the value in a launch, as results have it; nothing: the
     // launch has none.
     Value (*shown)(const ChosenLaunch& launch) = nullptr;
-    // A launch without any of these accesses is the same with each value; none: it always differs.
+    // A launch without any of these accesses is the same with each value; empty: always.
     AccessSet acts_on = {};
     std::string_view what_it_acts_on = {};
     // Where the pattern also has the option of `needed_key`, this one acts only with `needed_word`.

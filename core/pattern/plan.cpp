@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "core/text/error.h"
@@ -124,9 +123,8 @@ LaunchShape settled_shape(LaunchShape shape, ElementType type) {
             fmt::format("--per-thread {} and --grid {}: a grid says how many elements there are, "
                         "one for each thread",
                         shape.per_thread, text_of(*shape.grid)),
-            fmt::format("for as many blocks, without --grid: --size {}B --per-thread {}; or write "
-                        "the loop into a formula: for (k = 0; k < {}; k++) ...",
-                        size_bytes * shape.per_thread, shape.per_thread, shape.per_thread));
+            fmt::format("for as many blocks, without --grid: --size {}B --per-thread {}",
+                        size_bytes * shape.per_thread, shape.per_thread));
     if (!shape.size_text.empty() && shape.size_bytes / bytes_of(type) != threads)
         throw UsageError(
             fmt::format("--grid {} of {} threads a block is {} elements of {}, and --size {} is {}",

@@ -69,7 +69,7 @@ inline constexpr std::string_view atomic_types = "u32, u64, s32, s64, f32 and f6
 // driver's.
 struct Carveout {
     std::uint32_t shared_percent = 0;  // prefer-l1 is 0, prefer-equal 50, prefer-shared 100
-    std::string text;                  // as the user typed it
+    std::string text;                  // the text as the user typed it
 };
 
 struct CachePolicy {
@@ -95,7 +95,7 @@ struct LaunchShape {
     std::optional<Dimensions> block_shape = std::nullopt;
     // The blocks of the grid as typed. None: as many as size_bytes needs, in one dimension.
     std::optional<Dimensions> grid = std::nullopt;
-    std::optional<GridSize> asked_grid = std::nullopt;  // as typed; decides the grid
+    std::optional<GridSize> asked_grid = std::nullopt;  // the grid as typed, which decides it
 };
 // "4KiB" if it was typed so, else the size in a readable unit.
 std::string size_as_typed(const LaunchShape& shape);
@@ -120,13 +120,13 @@ struct PatternOptions {
 
 struct Plan {
     std::string pattern;      // its name in the catalog
-    std::uint64_t value = 0;  // of the swept parameter
+    std::uint64_t value = 0;  // value of the swept parameter
     Op op = Op::load;
     ElementType type = ElementType::f32;
     LaunchShape shape = {};
     CachePolicy cache = {};
     Allocation allocation = Allocation::device;
-    LoadPath path = LoadPath::ld;  // of the loads of global memory; apply_memory_settings()
+    LoadPath path = LoadPath::ld;  // how global memory is loaded; see apply_memory_settings()
     PatternOptions options = {};
     Program program = {};  // made by the catalog from all of the above
 };

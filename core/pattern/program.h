@@ -28,12 +28,12 @@ struct Period {
 
 // The operations of a thread for one element, each sub-expression once, as compilers do.
 struct Computed {
-    std::uint32_t operators = 0;  // without a constant at the end, which is in the address
+    std::uint32_t operators = 0;  // the constant at the end is not counted: it is in the address
     // By anything but a power of two; quotient and remainder of one division count once.
     std::uint32_t divisions = 0;
     std::uint32_t conditions = 0;
     std::uint32_t hashes = 0;  // random words, each as often as it is written
-    bool divides = false;      // by a number that the text does not spell out
+    bool divides = false;      // it divides by a number that the text does not spell out
 };
 // Hashes of the expressions that a program has computed.
 using ExpressionsSeen = std::unordered_set<std::uint64_t>;
@@ -96,7 +96,7 @@ struct Origin {
 // The rows of an array that a table of pointers leads to, 8 bytes each.
 struct RowTable {
     std::uint32_t array = 0;
-    std::uint64_t row_bytes = 0;  // from one row to the next
+    std::uint64_t row_bytes = 0;  // distance from one row to the next
 };
 
 // An array the program touches, in one memory. `elements` is how many must be allocated: the
@@ -128,14 +128,14 @@ enum class ElementType : std::uint8_t {
 struct Instruction {
     AccessKind kind = AccessKind::load;
     Space space = Space::global;
-    std::uint32_t width_bytes = 4;  // per lane, the formula's unit; element_bytes or wider
+    std::uint32_t width_bytes = 4;  // bytes per lane, the formula's unit; element_bytes or wider
     std::uint32_t array = 0;        // index into Program::arrays
     Formula formula;
     // Stores only: the earlier load whose value is stored. None: the element's own value.
     std::optional<std::uint32_t> value_of = std::nullopt;
     bool after_barrier = false;  // the threads of the block wait for each other before it
     bool takes_all = false;  // each element of its array once, neighbours at about the same time
-    LoadPath path = LoadPath::ld;  // of loads of global memory
+    LoadPath path = LoadPath::ld;  // how global memory is loaded
     // The type of its elements, of width_bytes. It decides how an atomic adds, but no traffic.
     ElementType type = ElementType::u32;
     // One lane of a warp sends an atomic for all, as core/program/combining.cpp says of kernels.
@@ -144,7 +144,7 @@ struct Instruction {
 
 struct Program {
     std::vector<Array> arrays;
-    std::vector<Instruction> instructions;  // in program order
+    std::vector<Instruction> instructions;  // the order is the program's
     std::uint64_t threads = 0;              // logical indices 0 .. threads-1, idle ones included
     std::uint32_t block = 256;       // logical indices of one block; its last warp may be partial
     std::uint64_t useful_bytes = 0;  // the algorithm's need: active lanes x width, in total

@@ -23,7 +23,7 @@ struct PtxStep {
     bool is_negated = false;
     bool is_ordered = true;
     bool is_needed = false;
-    bool is_transposed = false;  // for ldmatrix and stmatrix
+    bool is_transposed = false;  // .trans of ldmatrix and stmatrix
     bool is_copy = false;        // cp.async
     bool is_saturated = false;
     bool gathers = false;
@@ -39,7 +39,7 @@ struct PtxStep {
     std::uint32_t width_bytes = 0;
     std::uint32_t site = ~0u;
     std::uint32_t target = 0;
-    std::uint32_t instruction = 0;  // in Code::instructions
+    std::uint32_t instruction = 0;  // place in Code::instructions
 };
 
 using Inputs = std::array<const LaneValue*, most_inputs>;

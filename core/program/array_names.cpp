@@ -143,7 +143,7 @@ std::string ArrayNames::parameter_at(std::string_view name, std::uint64_t offset
     const std::string position = std::to_string(found - parameters_.begin());
     const std::string own =
         found->ends_with("_param_" + position) ? std::string(by_position) + position : *found;
-    return offset == 0 ? own : fmt::format("{}+{}", own, offset);  // of a structure
+    return offset == 0 ? own : fmt::format("{}+{}", own, offset);  // a structure's array
 }
 
 ArrayNames::Pointer ArrayNames::pointer_in(std::string_view word) const {

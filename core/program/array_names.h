@@ -40,7 +40,7 @@ class ArrayNames {
     std::string parameter_at(std::string_view name, std::uint64_t offset) const;
 
     std::vector<std::string> parameters_;
-    std::map<std::string, Pointer, std::less<>> pointers_;  // by register
+    std::map<std::string, Pointer, std::less<>> pointers_;  // register -> what it points to
 };
 
 // The parameters of a __global__ function as its text has them, for PTX without debug information.

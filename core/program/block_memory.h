@@ -70,7 +70,7 @@ class BlockMemory {
                    std::uint32_t bytes, LaneValue& result);
     void store_near(const CheckedAccess& access, NearBytes& local, std::uint64_t more,
                     std::uint32_t bytes, const LaneValue& value);
-    // The offset of the lane's address in shared or local memory; none: beyond its end.
+    // The offset of the lane's address in shared or local memory; nothing if it is beyond its end.
     std::optional<std::uint64_t> place_of(const CheckedAccess& access, std::uint64_t address,
                                           std::uint32_t lane, std::uint32_t bytes) const;
     std::uint64_t read(const CheckedAccess& access, NearBytes& local, std::uint64_t address,

@@ -43,7 +43,7 @@ struct PtxType {
 enum class Combining : std::uint8_t {
     none,
     always,
-    reduces,     // by REDUX; before cc 8.0, which lacks it, only of whole warps
+    reduces,     // REDUX reduces; before cc 8.0, which lacks it, only whole warps
     whole_warps  // others send lane by lane
 };
 
@@ -64,15 +64,15 @@ enum class SlotKind : std::uint8_t {
 struct SlotInfo {
     SlotKind kind = SlotKind::reg;
     std::uint8_t bits = 32;
-    std::uint64_t value = 0;  // of a constant
+    std::uint64_t value = 0;  // value of a constant
 };
 
 struct PtxInstruction {
     Opcode opcode = Opcode::nothing;
     PtxType type = {};
-    PtxType from = {};  // of convert; of a comparison that makes a number
+    PtxType from = {};  // source type of convert, or of a comparison that makes a number
     PtxRelation relation = PtxRelation::eq;
-    char variant = 0;  // of shuffles, votes, conversions, atomics: see decode.cpp
+    char variant = 0;  // kind of shuffle, vote, conversion or atomic: see decode.cpp
     bool is_negated = false;
     bool is_ordered = true;  // false: a comparison that NaN satisfies
     Slot guard = no_slot;
@@ -81,18 +81,18 @@ struct PtxInstruction {
     // For loads, stores and atomics: inputs are the base, then the stored values.
     PtxState state = PtxState::generic;
     std::int64_t offset = 0;
-    std::uint32_t width_bytes = 0;  // of a lane, all elements of a vector
-    std::uint32_t site = ~0u;       // in Code::sites; ~0: uncounted memory
-    std::uint32_t target = 0;       // of branches and traps
+    std::uint32_t width_bytes = 0;  // bytes of a lane, all elements of a vector together
+    std::uint32_t site = ~0u;       // place in Code::sites; ~0: uncounted memory
+    std::uint32_t target = 0;       // where branches and traps go
     std::vector<std::uint32_t> targets = {};
-    std::uint32_t statement = 0;  // in Code::statements
-    bool is_needed = false;       // for addresses or branches
-    bool is_transposed = false;   // for ldmatrix and stmatrix
+    std::uint32_t statement = 0;  // place in Code::statements
+    bool is_needed = false;       // addresses or branches depend on it
+    bool is_transposed = false;   // .trans of ldmatrix and stmatrix
     bool is_copy = false;         // cp.async: inputs are from, to (+ target), how many bytes
     bool is_opaque = false;       // part of a matrix: its values are unknown
     bool is_saturated = false;    // .sat
     bool gathers = false;         // .sync: the lanes of its last input execute it together
-    Combining combining = Combining::none;  // of atomics on global memory
+    Combining combining = Combining::none;  // how atomics on global memory combine
     char rounding = 0;                      // z, m, p: of real numbers; 0: to the nearest
 };
 
@@ -141,7 +141,7 @@ struct Code {
     std::vector<std::uint32_t> widest_bytes;
     // By parameter: 1 + the one whose array it points to; 0, or empty: a separate array.
     std::vector<std::uint32_t> shares_array;
-    std::uint32_t most_threads = 0;  // of a block, by the kernel's own limit; 0: none
+    std::uint32_t most_threads = 0;  // a block's limit as the kernel gives it; 0: none
     std::array<std::uint32_t, 3> required_block{};  // zeros: any
     // "extern .shared": the launch says how large shared memory is.
     bool uses_dynamic_shared = false;
@@ -154,8 +154,8 @@ struct Code {
     std::vector<MachineWidths> machine_widths;  // by site; empty: none became wider
     std::vector<std::uint32_t> uncounted;       // statements whose memory requests are not counted
     std::uint64_t shared_bytes = 0;             // that it declares
-    std::uint64_t local_bytes = 0;              // of a thread
-    std::vector<PtxVariable> variables;         // of the module, in the order of variable_addresses
+    std::uint64_t local_bytes = 0;              // local memory of a thread
+    std::vector<PtxVariable> variables;         // the module's, in the order of variable_addresses
     std::vector<std::uint64_t> variable_addresses;
     bool needs_shared_values = false;  // an address or branch depends on shared memory
     // Stored values may be loaded again by instructions that decide an address: blocks run in order

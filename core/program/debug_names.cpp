@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <optional>
 #include <utility>
 
 #include "core/program/dwarf_bytes.h"
@@ -53,7 +52,7 @@ struct Entry {
     std::vector<std::size_t> children = {};
 };
 
-constexpr std::size_t most_members = 1024;  // of a structure
+constexpr std::size_t most_members = 1024;  // members of a structure
 constexpr int deepest = 16;                 // types in types
 
 class DebugInfo {

@@ -11,13 +11,13 @@
 namespace coalprof {
 
 struct SourceMember {
-    std::uint64_t offset = 0;  // in the structure
+    std::uint64_t offset = 0;  // place in the structure
     std::string name;          // "size.x", "strides[1]"
     std::string type;
 };
 struct SourceParameter {
     std::string name;
-    std::string type = {};  // as symbols have it: "float const*"; empty: not known
+    std::string type = {};  // type as symbols have it: "float const*"; empty: not known
     std::vector<SourceMember> members = {};
 };
 

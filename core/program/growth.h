@@ -35,7 +35,7 @@ struct BoxMustSplit {
 using Growth = std::array<std::int64_t, 3>;
 
 struct LaneValue {
-    std::array<std::uint64_t, warp_lanes> at{};  // for predicates bit n of at[0] is lane n
+    std::array<std::uint64_t, warp_lanes> at{};  // a predicate keeps lane n in bit n of at[0]
     Growth growth{0, 0, 0};
     std::uint32_t valid = 0;  // the lanes for which `growth` holds
     // The arrays without given contents that it depends on: see launch_memory.h.

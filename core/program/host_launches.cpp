@@ -19,7 +19,7 @@ using HostValue = HostTriple;  // one number is the first of three
 // The key is the identity of the declaration.
 using Variables = std::map<std::string, HostValue>;
 
-constexpr int deepest_host_code = 200;  // of expressions, and of calls
+constexpr int deepest_host_code = 200;  // depth of expressions and of calls
 constexpr std::uint32_t most_host_steps = 1u << 18;
 constexpr double most_whole = 9007199254740992;  // 2^53: up to it a double counts in ones
 
@@ -173,7 +173,7 @@ class HostProgram {
             // Calls before it refer to its declaration.
             if (const std::string before = text_of(one, "previousDecl"); !before.empty())
                 functions_[before] = &one;
-        } else if (kind != "FunctionDecl") {  // of a template, a class, a namespace
+        } else if (kind != "FunctionDecl") {  // a template, a class or a namespace
             for (const Node& part : children(one)) know(part, file);
         }
     }

@@ -11,14 +11,14 @@
 
 namespace coalprof {
 
-// A number of the host, or the three of a dim3; none: it cannot be worked out.
+// A number of the host, or the three of a dim3; nothing if it cannot be worked out.
 using HostNumber = std::optional<double>;
 using HostTriple = std::array<HostNumber, 3>;
 
 struct HostLaunch {
     std::string kernel;     // its symbol on the device
-    std::size_t place = 0;  // in the text of its file
-    std::string file;       // as the compiler was given it
+    std::size_t place = 0;  // place in its file's text
+    std::string file;       // name as the compiler was given it
     HostTriple grid, block;
     HostNumber shared_bytes;
     std::vector<HostNumber> arguments;

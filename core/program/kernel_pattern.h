@@ -16,7 +16,7 @@ class KernelPattern {
  public:
     struct Fault {
         std::string sentence;  // "missing closing parenthesis"
-        std::size_t at = 0;    // of the text, in bytes
+        std::size_t at = 0;    // place in the text, in bytes
     };
     // Throws Error for an invalid expression.
     explicit KernelPattern(const std::string& text);
@@ -29,7 +29,7 @@ class KernelPattern {
     std::shared_ptr<pcre2_real_match_context_8> limits_;
 };
 
-// The error in the text; none: it is a regular expression.
+// The error in the text; nothing if it is a regular expression.
 std::optional<KernelPattern::Fault> fault_of_pattern(const std::string& text);
 
 }  // namespace coalprof

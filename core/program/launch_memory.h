@@ -26,7 +26,7 @@ class ArrayContents {
 };
 
 struct LaunchArray {
-    std::string name;           // of the parameter or variable
+    std::string name;           // name of the parameter or variable
     std::string declared = {};  // what --arg may say of a parameter: "f32[COUNT]"
     std::uint64_t base = 0;
     std::uint64_t size_bytes = 0;                        // 0: as large as the touched places
@@ -34,7 +34,7 @@ struct LaunchArray {
     // Nothing is below it, so that an index below 0 belongs to this array and not to the one
     // before.
     bool is_alone = false;
-    std::uint64_t begin = 0;                // of the addresses that are taken for it
+    std::uint64_t begin = 0;                // first of the addresses that are taken for it
     std::uint64_t end = ~std::uint64_t{0};  // begin of the next one's
 };
 
@@ -71,7 +71,7 @@ class LaunchMemory {
     static constexpr std::uint64_t page_bytes = 4096;
     // 256 MiB: if more decides addresses, the kernel is refused.
     static constexpr std::size_t most_pages = 65536;
-    std::vector<LaunchArray> arrays_;  // by begin
+    std::vector<LaunchArray> arrays_;  // sorted by begin
     struct Page {
         std::array<std::uint8_t, page_bytes> bytes{};
         std::bitset<page_bytes> is_written;

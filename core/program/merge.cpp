@@ -80,7 +80,7 @@ class Divisors {
     }
 
     const Code& code_;
-    std::vector<std::uint32_t> shifts_;  // by slot
+    std::vector<std::uint32_t> shifts_;  // one shift for each slot
 };
 
 bool writes(const PtxInstruction& one, Slot slot) {
@@ -114,7 +114,7 @@ class Merger {
         bool is_negated = false;
         std::uint32_t width_bytes = 0;
         std::uint8_t element_bits = 0;
-        std::map<std::int64_t, std::uint32_t> accesses = {};  // by offset
+        std::map<std::int64_t, std::uint32_t> accesses = {};  // offset -> access
         bool takes(const PtxInstruction& one) const {
             return one.inputs.front() == base && one.guard == guard && one.opcode == opcode &&
                    one.is_negated == is_negated && one.width_bytes == width_bytes &&
@@ -189,7 +189,8 @@ class Merger {
             std::advance(at, parts.size());
         }
     }
-    // The accesses, by offset, that one of so many bytes could take the place of; empty: none.
+    // The accesses, by offset, that one of so many bytes could take the place of; empty if there is
+    // none.
     std::vector<std::uint32_t> parts_of(const Group& group, std::int64_t offset,
                                         std::uint32_t bytes) const {
         const SlotInfo& base = code_.slots[group.base];

@@ -42,8 +42,8 @@ struct PtxPlace {
 };
 
 struct PtxStatement {
-    std::string_view text;    // from the guard or opcode to the semicolon, without it
-    std::uint32_t scope = 0;  // for registers and labels, with the scopes around it
+    std::string_view text;    // text from the guard or opcode up to the semicolon
+    std::uint32_t scope = 0;  // scope whose registers and labels it sees, with the scopes around it
     PtxPlace source = {};
     PtxPlace inlined_at = {};
 };
@@ -52,17 +52,17 @@ struct PtxLabel {
     std::string name;
     std::uint32_t scope = 0;
     std::size_t statement = 0;           // the one after it
-    std::vector<std::string> targets{};  // of a ".branchtargets" label
+    std::vector<std::string> targets{};  // names after a label's ".branchtargets"
 };
 
 struct PtxRegister {
-    std::string name;         // for a range "%r<15>" its prefix
+    std::string name;         // its name; the prefix of a range "%r<15>"
     std::uint32_t bits = 32;  // 1: a predicate
     std::uint32_t count = 0;  // 0: a single one
 };
 
 struct PtxScope {
-    std::uint32_t parent = 0;  // of scope 0 itself
+    std::uint32_t parent = 0;  // scope around it; scope 0 has itself
     std::vector<PtxRegister> registers = {};
     std::vector<PtxVariable> variables = {};  // .shared, .local and .param ones
 };
@@ -71,14 +71,14 @@ struct PtxFunction {
     std::string name;  // mangled
     bool is_entry = false;
     bool has_body = false;
-    std::uint32_t most_threads = 0;  // of a block; 0: not given
+    std::uint32_t most_threads = 0;  // a block's limit; 0: not given
     // The only block that it runs with, ".reqntid"; zeros: any.
     std::array<std::uint32_t, 3> required_block{};
-    bool has_clusters = false;      // of several blocks
-    bool limits_registers = false;  // by a number of them, or of threads
+    bool has_clusters = false;      // its clusters have several blocks
+    bool limits_registers = false;  // it limits registers, by their number or that of threads
     std::vector<PtxParameter> parameters = {};
     std::vector<PtxParameter> returns = {};
-    std::size_t body_at = 0;  // in the text, after its brace
+    std::size_t body_at = 0;  // place in the text after its brace
 };
 
 // The content of a function's braces.
@@ -92,13 +92,13 @@ struct PtxBody {
 // kernels, of which one is wanted: bodies are read on demand.
 struct PtxModule {
     std::string_view text;
-    std::string source;  // for errors
+    std::string source;  // name of the source in errors
     std::vector<PtxFunction> functions;
-    std::vector<PtxVariable> variables;  // of the module
+    std::vector<PtxVariable> variables;  // variables of the module
     std::vector<PtxRegister> registers;  // declared for all functions
     std::string_view version;            // "8.0"
-    std::uint32_t architecture = 0;      // of ".target sm_90": 90
-    std::size_t address_size_at = 0;     // behind the line of ".address_size"; 0: there is none
+    std::uint32_t architecture = 0;      // number in ".target sm_90": 90
+    std::size_t address_size_at = 0;     // place behind the line of ".address_size"; 0: it has none
     std::map<std::uint32_t, std::string> files;
     std::set<std::uint32_t> files_of_toolkit;
     // Index in `functions`, of the one with a body if there is one; index in `variables`.
@@ -119,7 +119,7 @@ PtxModule read_module(std::string_view text, const std::string& source);
 // Throws UsageError, likewise.
 PtxBody read_body(const PtxModule& module, const PtxFunction& function);
 
-// The bytes of a type, "f32" 4, "pred" 0; none: unknown type.
+// The bytes of a type, "f32" 4, "pred" 0; nothing if it is unknown.
 std::optional<std::uint32_t> bytes_of_type(std::string_view type);
 
 }  // namespace coalprof

@@ -273,7 +273,7 @@ class Needs {
     Code& code_;
     std::vector<Origins> origins_;
     std::vector<bool> is_needed_;
-    Origins wanted_ = 0;        // of loads that matter
+    Origins wanted_ = 0;        // loads that matter
     std::vector<Slot> needed_;  // whose writers are not yet examined
     SlotUses writers_;
     SlotUses readers_;

@@ -39,7 +39,7 @@ std::uint64_t of_fixed(const PtxStep& step, const Inputs& in, std::uint32_t lane
 // Exchanges between the lanes of a warp: shuffles, votes, matches and reductions; and the
 // arithmetic of atomics.
 struct Exchanged {
-    LaneValue first;           // for predicates bit n of at[0] is lane n
+    LaneValue first;           // a predicate keeps lane n in bit n of at[0]
     std::uint32_t second = 0;  // a predicate, for instructions with two results
 };
 bool is_exchange(Opcode opcode);

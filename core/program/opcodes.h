@@ -20,7 +20,7 @@ struct MemoryWords {
                        // b: a bulk copy, t: one by a tensor map
     std::uint32_t width_bytes = 0;
     std::size_t types = 0;       // that it names
-    std::uint32_t elements = 1;  // of a vector; 0: it names several sizes
+    std::uint32_t elements = 1;  // elements of a vector; 0: it names several sizes
     bool is_transposed = false;
     bool is_uncounted = false;  // it accesses memory in a way that is not counted here
     bool is_copy = false;       // cp.async: the second operand is what is read
@@ -43,7 +43,7 @@ class OpcodeWords {
     void describe(PtxInstruction& instruction) const;
     // A clause, where PTX has no instruction with these words; empty: it has, or it is unknown.
     std::string_view fault(const PtxInstruction& described) const;
-    // One that PTX does not have in this instruction; empty: none, or the instruction is unknown.
+    // One that PTX does not have in this instruction; empty: none, or an unknown instruction.
     std::string_view unknown_word() const;
     // The number of results among `operands`.
     std::size_t results(std::size_t operands) const;

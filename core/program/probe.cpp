@@ -63,7 +63,7 @@ class Rewriter {
     const PtxModule& module_;
     std::string_view mark_;
     std::size_t at_ = 0;
-    std::size_t code_at_ = 0;  // of the result: for the probe's own code
+    std::size_t code_at_ = 0;  // where the probe's own code goes
     std::string function_;
     std::string_view text_of_body_;
     PtxBody body_;

@@ -10,7 +10,7 @@ namespace coalprof {
 
 struct SourceLine {
     std::string file;        // empty: the code was built without -lineinfo
-    std::uint64_t line = 0;  // from 1
+    std::uint64_t line = 0;  // counted from 1
     friend auto operator<=>(const SourceLine&, const SourceLine&) = default;
 };
 
@@ -40,12 +40,12 @@ struct SiteTotals {
     std::uint64_t executed = 0;        // warps
     std::uint64_t lanes = 0;           // active, over all of them
     std::uint64_t sectors = 0;         // distinct in a warp
-    std::uint64_t lines = 0;           // of 128 bytes, likewise
+    std::uint64_t lines = 0;           // lines of 128 bytes, likewise
     std::uint64_t places = 0;          // distinct addresses, likewise
-    std::uint64_t ideal_sectors = 0;   // of as many adjacent lanes; at most `sectors`
+    std::uint64_t ideal_sectors = 0;   // sectors of as many adjacent lanes; at most `sectors`
     std::uint64_t needed_sectors = 0;  // the fewest that could hold the distinct bytes
-    std::uint64_t passes = 0;          // through the banks of shared memory
-    std::uint64_t ideal_passes = 0;    // without conflicts
+    std::uint64_t passes = 0;          // passes through the banks of shared memory
+    std::uint64_t ideal_passes = 0;    // passes if no banks conflicted
 
     SiteTotals& operator+=(const SiteTotals& other) {
         executed += other.executed;

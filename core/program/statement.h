@@ -15,15 +15,15 @@ namespace coalprof {
 
 // A load, store, atomic or reduction of counted memory.
 struct MemoryInstruction {
-    std::string guard;   // "%p1", "!%p1"; empty: none
+    std::string guard;   // "%p1", "!%p1"; empty if there is none
     std::string opcode;  // "ld.global.v4.f32"
     AccessKind kind = AccessKind::load;
     PtxState state = PtxState::global;  // or shared, local, generic
     std::uint32_t width_bytes = 4;
     std::uint32_t lanes = warp_lanes;  // the lowest ones that give addresses: fewer for ldmatrix
-    std::string base;                  // of the address: "%rd4", a variable's name, or a number
+    std::string base;                  // the address is this + offset: "%rd4", a name, or a number
     std::string offset = "0";          // added to it
-    std::string result = {};           // of an atomic: the register that gets the earlier value
+    std::string result = {};           // register that gets an atomic's earlier value
     // For wmma: the elements from line to line, a register or a number; empty: as many as a line
     // has. Its accesses, and their widths and lanes: Fragment.
     std::string line_elements = {};
@@ -39,7 +39,7 @@ std::size_t skip_blanks(std::string_view text, std::size_t at);
 // Characters of names: letters, digits, _, $ and %.
 bool is_name_character(char c);
 
-// The name at `at`, after blanks; empty: none.
+// The name at `at`, after blanks; empty if there is none.
 std::string_view name_at(std::string_view text, std::size_t at);
 
 // True if ptxas makes a reduction of an atomic with this opcode whose result is not read: it keeps
@@ -66,7 +66,7 @@ struct FragmentAccess {
 struct Fragment {
     LanePart line = {}, byte = {};
     std::vector<FragmentAccess> accesses = {};
-    std::uint32_t width_bytes = 4;  // of a lane
+    std::uint32_t width_bytes = 4;  // bytes of a lane
     char variant = 0;               // n, m, M: an ldmatrix of 1, 2 or 4 matrices
     std::uint32_t element_bits = 16;
     std::uint32_t line_elements = 0;  // default distance of lines

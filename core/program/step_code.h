@@ -16,7 +16,7 @@ bool is_control_flow(Opcode opcode);  // changes the next instruction
 // A register that a single instruction sets, to a parameter of the launch.
 struct PresetRegister {
     Slot place = no_slot;
-    std::uint64_t address = 0;  // in the parameters
+    std::uint64_t address = 0;  // place among the parameters
     PtxType type = {};
 };
 
@@ -58,7 +58,7 @@ class StepCode {
     const Code& code_;
     std::vector<PtxStep> steps_;
     std::vector<std::vector<std::uint32_t>> tables_;
-    std::vector<Slot> places_;  // by slot: index in a warp's registers
+    std::vector<Slot> places_;  // slot -> index in a warp's registers
     std::vector<Slot> slots_;   // the slot of a place
     std::vector<bool> predicates_;
     std::vector<Slot> read_first_;

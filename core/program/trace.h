@@ -35,7 +35,7 @@ TracedKernel graph_launch(std::uint64_t device);
 bool is_graph(const TracedKernel& kernel);
 
 struct CountedLaunch {
-    std::uint64_t number = 0;  // of all launches of the process, from 1
+    std::uint64_t number = 0;  // number among all launches of the process, from 1
     TracedKernel kernel;
     Readings measured;  // duration_seconds: while the GPU had warps of it
 };
@@ -50,7 +50,7 @@ struct TimedLaunches {
 
 // A memory instruction of a program whose code was rewritten: the sum of all its executions.
 struct TracedSite {
-    std::string id;  // in the process
+    std::string id;  // unique in the process
     PtxSite site;
     SiteTotals totals;
     std::vector<WarpAccess> samples;  // some of its warps
@@ -86,8 +86,8 @@ struct Trace {
     std::set<std::string> rewritten;          // those that count themselves
     std::set<std::string> lacks_ptx;          // reasons: clauses
     std::set<std::string> unknown_code;       // reasons: clauses
-    std::set<std::string> ranges;             // of NVTX: some that were opened
-    std::map<std::string, TracedSite> sites;  // by id, the last record of each
+    std::set<std::string> ranges;             // some NVTX ranges that were opened
+    std::map<std::string, TracedSite> sites;  // id -> its last record
     // For one function; of its launches, `launches` has those that were counted.
     std::vector<TracedInstruction> instructions;
 };

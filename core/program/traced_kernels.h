@@ -16,9 +16,9 @@ namespace coalprof {
 struct KernelSummary {
     TracedKernel kernel;
     std::uint64_t counted = 0;              // launches
-    std::optional<std::uint64_t> launches;  // all of them; none: the program was killed
-    std::optional<TimedLaunches> timed;     // of the others; none: CUPTI recorded none
-    double counted_seconds = 0;             // of the counted launches together
+    std::optional<std::uint64_t> launches;  // all of them; nothing if the program was killed
+    std::optional<TimedLaunches> timed;     // its other launches; nothing if CUPTI recorded none
+    double counted_seconds = 0;             // all counted launches together
     // The median of each counter over the counted launches; of time over the timed ones, where none
     // was counted.
     Readings measured;
@@ -63,11 +63,11 @@ struct LineSummary {
     PtxSite site;
     SiteTotals totals;
     std::vector<WarpAccess> samples;
-    // For machine code: all that is known of it; none: its PTX counted it.
+    // For machine code: all that is known of it; nothing if its PTX counted it.
     std::optional<Readings> counted = std::nullopt;
     // Accesses whose lanes each went on from where they were: known of kernels that were executed.
     std::uint64_t walks = 0;
-    std::uint64_t offset = 0;  // of machine code without lines: bytes, from the function's begin
+    std::uint64_t offset = 0;  // of machine code without lines: bytes from the function's begin
 
     bool is_machine_code() const { return counted.has_value(); }
     // Sectors beyond the fewest that the width and the lanes allow; of global memory.

@@ -15,7 +15,7 @@ namespace coalprof {
 struct LaneGroup {
     std::uint32_t at = 0;
     std::uint32_t lanes = 0;
-    bool is_held = false;  // until the other lanes of its instruction have come
+    bool is_held = false;  // it waits until the other lanes of its instruction have come
     friend bool operator==(const LaneGroup&, const LaneGroup&) = default;
 };
 
@@ -23,7 +23,7 @@ class WarpState {
  public:
     static constexpr std::uint32_t nowhere = ~0u;
 
-    std::vector<LaneValue> registers;  // by place
+    std::vector<LaneValue> registers;  // one for each place
     NearBytes local;                   // local memory, lane by lane; empty until it is used
     std::uint32_t first_thread = 0;
     std::uint32_t lanes = 0;  // threads of the block
@@ -88,7 +88,7 @@ class WarpState {
     std::uint32_t next_waiting_ = nowhere;  // the lowest of `waiting_` that is not held
     bool waits_for_none_ = false;
     std::vector<LaneGroup> waiting_;
-    std::vector<LaneGroup> parked_;  // at a barrier
+    std::vector<LaneGroup> parked_;  // groups that wait at a barrier
 };
 
 // With the registers that are the same in every block.

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <string_view>
 #include <vector>
 
 #include "core/text/name_list.h"
@@ -131,7 +130,7 @@ std::string list_of(const std::vector<std::string_view>& keys) {
     return list.text();
 }
 
-// The longest part of the word, from some '_' on, that is part of a key; empty: none.
+// The longest part of the word, from some '_' on, that is part of a key; empty if there is none.
 std::string_view known_part_of(std::string_view word) {
     while (word.size() >= 3 && keys_with(word).empty()) {
         const std::size_t end = word.find('_');

@@ -68,13 +68,13 @@ struct RatioParts {
 // core/sim/estimate.cpp), and the metric that measures it (cupti/metric_table.cpp).
 struct CounterInfo {
     Counter counter;
-    std::string_view key;  // as in JSON, CSV and --counters
+    std::string_view key;  // name in JSON, CSV and --counters
     Unit unit;
     bool is_integer;           // totals are integers, ratios and seconds are not
     std::string_view meaning;  // one sentence for `coalprof counters`
     Better better = Better::less;
     bool may_be_estimated = false;         // the point's interval says if it is
-    std::optional<RatioParts> parts = {};  // for a ratio of two others, which adds no information
+    std::optional<RatioParts> parts = {};  // a ratio of two others, which adds no information
 
     constexpr CounterInfo more_is_better() const { return with(Better::more); }
     constexpr CounterInfo neither_is_better() const { return with(Better::neither); }
@@ -101,7 +101,7 @@ struct CounterInfo {
 std::span<const CounterInfo> all_counters();
 const CounterInfo& info(Counter counter);
 inline std::string_view key_of(Counter counter) { return info(counter).key; }
-// The counter of a key; none: unknown.
+// The counter of a key; nothing if unknown.
 std::optional<Counter> find_counter(std::string_view key);
 
 // The counters of one kind of access to shared memory; the model knows no conflicts of atomics.

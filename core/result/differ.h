@@ -27,7 +27,7 @@ std::optional<Amount> predicted_amount(const Point& point, Counter counter);
 std::optional<Amount> measured_amount(const Point& point, Counter counter);
 
 enum class Differ : std::uint8_t {
-    no,       // by no more than the tolerance, a share of the smaller one
+    no,       // they differ by at most the tolerance, a share of the smaller one
     perhaps,  // each may be the other
     likely,   // the larger one is above the smaller one's range, but its range is not
     surely,   // the ends do not overlap
@@ -36,7 +36,7 @@ Differ differ(const Amount& a, const Amount& b, double tolerance);
 
 // Several amounts of one counter, ranked.
 struct Ranked {
-    std::vector<std::size_t> order;  // from the best to the worst; equal ones in their given order
+    std::vector<std::size_t> order;  // the best first; equal ones keep their order
     std::vector<std::size_t> best;   // not surely worse than the best, as given
     std::size_t worst = 0;           // the first of equals
     double gain = 1;                 // how many times better the best is than the worst

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <optional>
-#include <utility>
-#include <vector>
 
 #include "core/text/describe.h"
 #include "core/text/error.h"

@@ -39,14 +39,14 @@ class SavedDocument {
 // The output of commands that list things: rows under one key.
 struct ListRow {
     NamedValues values;
-    std::vector<std::pair<std::string, std::vector<Value>>> lists = {};  // after the values
+    std::vector<std::pair<std::string, std::vector<Value>>> lists = {};  // lists follow the values
     friend bool operator==(const ListRow&, const ListRow&) = default;
 };
 
 struct ListDocument {
-    std::string key;  // of the rows
+    std::string key;  // name of the list of rows
     std::vector<ListRow> rows;
-    NamedValues more = {};  // beside them; empty values are left out
+    NamedValues more = {};  // values beside the rows; empty values are left out
 };
 
 // The output of `coalprof patterns --json` and the like.

@@ -18,11 +18,11 @@ namespace coalprof {
 // The GPU that the model predicts for. Empty text and absent numbers are not in files.
 struct MachineFacts {
     std::string name = {};                // "h200"; for several "c870,c1060"
-    std::string evidence = {};            // of its rules: "rules measured"
+    std::string evidence = {};            // how well its rules are known: "rules measured"
     std::string compute_capability = {};  // "9.0"; empty for several machines
     std::string family = {};              // likewise
     std::string board = {};               // "NVIDIA H200"; empty for a bare capability
-    NamedValues more = {};                // of later versions
+    NamedValues more = {};                // what later versions add
 };
 
 // The driver's description of the measured GPU, and this run's measurements of it.
@@ -45,15 +45,15 @@ struct MeasuredDevice {
     // measured.
     Reading read_ceiling = {};
     Reading copy_ceiling = {};
-    Reading start = {};     // of a launch, in seconds; likewise
-    NamedValues more = {};  // of later versions
+    Reading start = {};     // seconds that a launch takes to start; likewise
+    NamedValues more = {};  // what later versions add
 };
 
 // The swept parameter, and the settings that all points share.
 struct SweepFacts {
     std::string pattern = {};    // "offset"; "formula", "warps", "verify"
-    std::string formula = {};    // "a[i + offset]"; empty: none, or several
-    std::string file = {};       // of formulas or warps
+    std::string formula = {};    // "a[i + offset]"; empty if there is none, or several
+    std::string file = {};       // the file with formulas or warps
     std::string parameter = {};  // the key of the swept parameter; empty: see parameter_of()
     std::string op = {};         // empty: each point has one, or there is none
     std::string type = {};       // likewise
@@ -68,7 +68,7 @@ struct SweepFacts {
     std::optional<std::uint64_t> grid_y = {};
     std::optional<std::uint64_t> grid_z = {};
     NamedValues settings = {};               // of memory: dlcm (if the user chose it), dscm, ...
-    std::string variant = {};                // of a transpose
+    std::string variant = {};                // which transpose it is
     std::optional<std::uint64_t> tile = {};  // its columns
     // The pattern's own options, the formulas of a file, a default dlcm; unknown members of later
     // versions.

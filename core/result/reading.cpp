@@ -6,7 +6,6 @@
 #include <mutex>
 #include <string>
 #include <unordered_set>
-#include <vector>
 
 #include "core/text/describe.h"
 

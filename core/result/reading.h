@@ -77,7 +77,7 @@ class Readings {
  private:
     // A point has a fifth of all counters, and a warps file a point for each line.
     std::vector<Reading> slots_;
-    std::array<std::uint8_t, counter_count> slot_of_{};  // from 1 on; 0: none
+    std::array<std::uint8_t, counter_count> slot_of_{};  // counter -> slot, from 1 on; 0: none
     std::array<std::uint64_t, (counter_count + 63) / 64> touched_{};
 };
 static_assert(counter_count < 256);

@@ -41,14 +41,14 @@ enum class Limit : std::uint8_t {
     atomics,
 };
 inline constexpr std::size_t limit_count = static_cast<std::size_t>(Limit::atomics) + 1;
-std::string_view name_of(Limit limit);    // as in JSON: "same_line"
-std::string_view word_of(Limit limit);    // in a column of a table: "one line"
-std::string_view phrase_of(Limit limit);  // after "limited by": "launching blocks"
+std::string_view name_of(Limit limit);    // its name in JSON: "same_line"
+std::string_view word_of(Limit limit);    // its word in a table's column: "one line"
+std::string_view phrase_of(Limit limit);  // what follows "limited by": "launching blocks"
 std::optional<Limit> find_limit(std::string_view name);
 
 struct Estimates {
-    std::vector<Interval> intervals;  // in the order of the counters
-    std::vector<Limit> limits;        // of the time, the strongest first
+    std::vector<Interval> intervals;  // the order is that of the counters
+    std::vector<Limit> limits;        // what limits the time, the strongest first
 
     // None: the counter is exact, or missing.
     const Interval* of(Counter counter) const;
@@ -65,12 +65,12 @@ struct Timing {
 
 // The settings of a launch as the driver made it.
 struct LaunchSettings {
-    std::string architecture = {};  // of the code: "sm_90"
+    std::string architecture = {};  // what the code was compiled for: "sm_90"
     std::uint64_t grid_blocks = 0;
     std::uint32_t block_threads = 0;
-    std::uint32_t registers = 0;     // of a thread
-    std::uint64_t local_bytes = 0;   // of a thread: arrays and spilled registers
-    std::uint64_t shared_bytes = 0;  // of a block
+    std::uint32_t registers = 0;     // a thread's registers
+    std::uint64_t local_bytes = 0;   // a thread's arrays and spilled registers
+    std::uint64_t shared_bytes = 0;  // a block's shared memory
     std::uint32_t blocks_per_multiprocessor = 0;
     double occupancy = 0;  // resident warps, as a share of the most
     // Shared memory's part of L1, per cent of the most that it can be; none: the driver's choice.
@@ -93,7 +93,7 @@ struct Point {
     NamedValues parameters;  // offset: 11, dlcm: "ca"
     Readings predicted;
     std::optional<Estimates> estimates;           // none: all predictions are exact
-    std::vector<InstructionResult> instructions;  // in program order; empty for a single one
+    std::vector<InstructionResult> instructions;  // the program's order; empty for a single one
     std::optional<Readings> measured;             // none: nothing was measured
     std::optional<Timing> timing;
     std::optional<LaunchSettings> launch;  // none: nothing was launched
@@ -115,10 +115,11 @@ std::string describe(const Warning& warning);
 struct Verdict {
     NamedValues scope = {};  // the counter that decides, and where there are several the size
     std::uint64_t combinations = 0;
-    std::uint64_t values = 0;            // compared values of the parameter
-    std::vector<NamedValues> best = {};  // several: they are equally good; none: no verdict
-    double gain = 1;                     // how many times more the worst one takes than the best
-    std::string text = {};               // the same as a sentence
+    std::uint64_t values = 0;  // compared values of the parameter
+    std::vector<NamedValues> best =
+        {};                 // several: they are equally good; empty if there is no verdict
+    double gain = 1;        // how many times more the worst one takes than the best
+    std::string text = {};  // the same as a sentence
 };
 
 // Wasted memory traffic in a kernel, and a fix: one for each cause.
@@ -138,7 +139,7 @@ struct LineFinding {
     // About, for all launches: the kernel's time multiplied by the wasted share of its sectors, or
     // the time of the passes. None: the kernel's time is not known.
     std::optional<double> saves_seconds = {};
-    std::optional<double> kernel_seconds = {};  // of all its launches
+    std::optional<double> kernel_seconds = {};  // all its launches together
     std::optional<std::uint64_t> launches = {};
     // The measured saving in the programs that were fixed by hand: least and most.
     std::optional<std::array<double, 2>> saves_interval_seconds = {};

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <utility>
 
 #include "core/json/json_stream.h"
@@ -18,7 +17,7 @@ namespace coalprof {
 
 namespace {
 
-constexpr std::size_t most_warnings = 20;  // of a file's damage
+constexpr std::size_t most_warnings = 20;  // warnings about a file's damage
 
 constexpr std::string_view what_is_read =
     "a result is JSON or JSON Lines: run the sweep with -o FILE.json (or --json, --jsonl) and give "
@@ -76,10 +75,10 @@ class ResultReader::Impl {
     struct Result {
         bool has_begun = false;
         bool is_lines = false;
-        bool has_meta = false;      // of lines: the head's line was read, else only later lines
-        bool has_failures = false;  // among its points
+        bool has_meta = false;      // the head's own line was read, not only later lines
+        bool has_failures = false;  // some of its points failed
         std::uint64_t points = 0;
-        NamedValues sweep;  // of lines: repeated on each of them
+        NamedValues sweep;  // facts that each line repeats
         std::string machine;
         std::vector<Warning> damage;
         std::uint64_t more_damage = 0;
@@ -322,7 +321,7 @@ class ResultReader::Impl {
     bool is_over_ = false;  // nothing after the damage can be read
     bool has_read_ = false;
     bool head_comes_late_ = false;
-    std::optional<ResultHead> head_;  // of a document with points before it
+    std::optional<ResultHead> head_;  // head of a document whose points come before it
 };
 
 ResultReader::ResultReader(ByteSource& source, std::string file)

@@ -6,7 +6,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "core/result/result.h"
 #include "core/text/byte_source.h"
@@ -14,7 +13,7 @@
 namespace coalprof {
 
 enum class ReadOutcome : std::uint8_t {
-    whole,    // as it was written; its status says if the run was
+    whole,    // it ends as it was written; its status says if the run did
     damaged,  // points are missing: the tail has a warning with the place, and is interrupted
     none,     // the file has no further result
 };

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <future>
 #include <optional>
 #include <set>
 #include <string>
@@ -37,7 +36,7 @@ struct DeviceRun {
     std::string no_counters = {};
     // The counters to read for a launch with these accesses.
     std::function<std::vector<Counter>(AccessSet)> wanted;
-    AccessSet accesses = {};     // of all points, as far as known before
+    AccessSet accesses = {};     // accesses of all points that are known beforehand
     std::uint64_t repeats = 20;  // 0: each point is launched once and not timed
     CacheState cache = CacheState::cold;
     std::size_t points_together = launches_together;

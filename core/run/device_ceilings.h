@@ -8,7 +8,6 @@
 #include "core/machine/machine.h"
 #include "core/pattern/program.h"
 #include "core/result/reading.h"
-#include "core/result/result.h"
 
 namespace coalprof {
 

@@ -35,7 +35,7 @@ struct AnsweredPoint {
 struct Chunk {
     std::deque<AnsweredPoint> points;
     std::size_t size = 0;      // points in use
-    std::size_t answered = 0;  // of them
+    std::size_t answered = 0;  // how many of them are answered
     Seconds took{};
     // None: the thread that waits for the chunk answers it. Last: it ends before the points go.
     std::optional<Answer<bool>> done;
@@ -144,7 +144,7 @@ class Window {
     CacheState cache_;
     Delivery& delivery_;
     std::size_t together_ = 1;
-    bool is_shared_ = false;  // with other threads
+    bool is_shared_ = false;  // other threads use it too
     std::set<std::string> told_;
     std::vector<std::unique_ptr<Chunk>> free_;
     std::deque<std::unique_ptr<Chunk>> asked_;

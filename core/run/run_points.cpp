@@ -2,21 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <exception>
-#include <functional>
-#include <optional>
-#include <string>
 #include <utility>
 
 #include "core/result/head.h"
-#include "core/result/result.h"
 #include "core/result/result_reader.h"
 #include "core/run/agreement.h"
 #include "core/runtime/signal.h"
 #include "core/text/byte_source.h"
 #include "core/text/describe.h"
-#include "core/text/error.h"
 
 namespace coalprof {
 namespace {

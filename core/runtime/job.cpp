@@ -163,7 +163,7 @@ void Job::take_part() noexcept {
     current_depth = depth_;
     try {
         take_part_(items_);
-    } catch (...) {  // between items: out of memory
+    } catch (...) {  // memory ran out between two items
         items_.fail(~0ull, std::current_exception());
     }
     current_depth = outer;

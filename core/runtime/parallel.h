@@ -14,7 +14,6 @@
 // with one thread, and items after one that failed may be left out.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <future>
@@ -24,7 +23,6 @@
 #include <system_error>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "core/runtime/job.h"
 #include "core/runtime/signal.h"

@@ -22,7 +22,7 @@ struct WorkState {
     std::string what;  // "blocks executed"; where `all` is 0 "compiling app.cu"
     std::uint64_t done = 0;
     std::uint64_t all = 0;  // 0: not known
-    double seconds = 0;     // since it began
+    double seconds = 0;     // time since it began
 };
 WorkState work_state();
 
@@ -47,7 +47,7 @@ class CountedWork {
 
 struct WorkLimits {
     double seconds = 0;       // 0: no limit
-    std::uint64_t bytes = 0;  // of memory; 0: no limit
+    std::uint64_t bytes = 0;  // limit of memory; 0: no limit
 };
 
 // No Error, as this room makes no sentences: cli/limited_work.h does.

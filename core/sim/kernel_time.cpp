@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "core/count/occupancy.h"
-#include "core/machine/rates.h"
 #include "core/runtime/signal.h"
 #include "core/runtime/work_limits.h"
 #include "core/sim/slices.h"

@@ -1,6 +1,5 @@
 #include "core/sim/l2_stream.h"
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>

@@ -1,7 +1,5 @@
 #include "core/sim/launch_order.h"
 
-#include <algorithm>
-
 #include "core/count/load_path.h"
 #include "core/count/occupancy.h"
 

@@ -10,7 +10,6 @@
 
 #include "core/formula/tree.h"
 #include "core/result/counter.h"
-#include "core/sweep/sweep.h"
 #include "core/text/error.h"
 #include "core/text/range.h"
 

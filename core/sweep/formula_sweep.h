@@ -65,7 +65,7 @@ class FormulaPoints : public SweptPoints {
     struct Member {
         FormulaSweep sweep;
         std::shared_ptr<const ParsedFormula> formula;
-        std::optional<ElementType> sized = {};  // type that --size counts; none: it is swept
+        std::optional<ElementType> sized = {};  // type that --size counts; nothing if it is swept
         NamedValues own;  // parameters of its points that are settings of others
         std::uint64_t first_point = 0;
         std::uint64_t first_cell = 0;

@@ -12,9 +12,9 @@ namespace coalprof {
 struct ShardFile {
     std::string path;
     ResultHead head;
-    std::uint64_t index = 0;  // from 1
+    std::uint64_t index = 0;  // its number, from 1
     std::uint64_t count = 0;
-    std::int64_t points = 0;  // of the whole sweep
+    std::int64_t points = 0;  // points of the whole sweep
 };
 
 class ShardMerge {
@@ -30,7 +30,7 @@ class ShardMerge {
  private:
     ResultHead head() const;
 
-    std::vector<ShardFile> files_;  // by index
+    std::vector<ShardFile> files_;  // sorted by index
     std::vector<std::uint64_t> missing_;
 };
 

@@ -17,14 +17,14 @@ struct ParameterLimits {
     std::uint64_t least = 0;
     std::uint64_t most = ~0ull;
     std::string_view what = {};
-    std::string_view instead = {};  // of a parameter that is too small
+    std::string_view instead = {};  // sentence for a parameter that is too small
 };
 
 struct PatternInfo {
     std::string_view name;
-    std::string_view formula;    // as it is shown: "a[i + offset]"
+    std::string_view formula;    // the formula as it is shown: "a[i + offset]"
     std::string_view parameter;  // the swept parameter's key
-    std::string_view unit;       // of the parameter: "elements", "bytes", "lanes", ""
+    std::string_view unit;       // what the parameter counts: "elements", "bytes", "lanes", ""
     Op default_op;
     std::string_view teaches;  // one sentence
     // The range swept when --range is not given; {N} stands for the bytes of N elements.
@@ -33,8 +33,8 @@ struct PatternInfo {
     // The access, as in `coalprof formula`, with the names of PatternValues (patterns.cpp).
     std::string_view index;
     std::string_view parts = {};  // named parts that the others use: "rows = n / elements; "
-    std::string_view shuffled_index = {};  // of --order shuffle
-    std::string_view condition = {};       // of a thread that takes part
+    std::string_view shuffled_index = {};  // index with --order shuffle
+    std::string_view condition = {};       // which threads take part
     std::string_view contiguous = "i";     // the second array's index in copy and add
     std::string_view table = {};           // index into a table of pointers to rows, read first
     std::string_view threads = "size / bytes";  // n
@@ -74,7 +74,7 @@ const PatternInfo& find_pattern(std::string_view name);
 LaunchShape launch_shape(std::string_view pattern, const PatternOptions& options, ElementType type,
                          const LaunchShape& asked);
 
-// Elements from one padded row to the next, of a matrix or a tile; none: without padding.
+// Elements from one padded row to the next, of a matrix or a tile; nothing without padding.
 std::optional<std::uint64_t> padded_row_elements(const Plan& plan);
 
 // Columns of the pattern's tile with these options, chosen or by default. None: it has no tile.

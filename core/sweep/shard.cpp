@@ -2,11 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <optional>
 
-#include "core/text/describe.h"
 #include "core/text/name_list.h"
 #include "core/text/number.h"
 

@@ -10,7 +10,7 @@
 namespace coalprof {
 
 struct Shard {
-    std::uint64_t index = 1;  // from 1
+    std::uint64_t index = 1;  // its number, from 1
     std::uint64_t count = 1;
 
     // Points first() to end() - 1 of `points` are this shard's.

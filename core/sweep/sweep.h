@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,7 +24,7 @@ struct Sweep {
     ValueUnit values_unit = ValueUnit::of_parameter;
     ChosenLaunch launch;
     // Options of several values, which replace those of `launch`.
-    std::vector<Axis> axes;         // of the launch and the pattern
+    std::vector<Axis> axes;         // what the launch and the pattern vary
     std::vector<Axis> memory_axes;  // settings of memory: their costs are compared
     std::vector<Machine> machines;
     // The pitch in bytes of rows of `row_bytes` on the device present; none: the usual one.

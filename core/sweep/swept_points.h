@@ -17,7 +17,7 @@ namespace coalprof {
 // The source of the points of a run. A source makes each point when it is asked for: memory follows
 // the points in flight, not those of the whole run.
 struct PlannedPoint {
-    std::uint64_t number = 0;  // among its source's points, from 0
+    std::uint64_t number = 0;  // its number among the source's points, from 0
     Plan plan;
     // A single warp instruction, without a plan.
     std::optional<WarpAccess> warp = std::nullopt;

@@ -6,9 +6,7 @@
 #include <array>
 #include <filesystem>
 #include <iterator>
-#include <string_view>
 #include <system_error>
-#include <utility>
 
 #include "core/access/npy.h"
 #include "core/count/set_counts.h"

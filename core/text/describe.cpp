@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <system_error>
-#include <vector>
 
 #include "core/text/name_list.h"
 #include "core/text/utf8.h"
@@ -16,7 +15,7 @@ constexpr std::string_view ellipsis = "...";
 
 // One visible unit: a character, or its escape.
 struct Glyph {
-    std::size_t offset = 0;  // in the text
+    std::size_t offset = 0;  // place in the text
     std::size_t bytes = 0;
     std::size_t columns = 0;
 };

@@ -17,7 +17,7 @@ namespace {
 bool has(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 
 struct Kind {
-    std::string_view begin;  // of the file
+    std::string_view begin;  // how such a file begins
     std::string_view has;    // anywhere in its beginning
     std::string_view noun;
     std::string_view way = {};  // {0}: the file

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "core/text/describe.h"
-#include "core/text/error.h"
 
 namespace coalprof {
 

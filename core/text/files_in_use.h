@@ -10,7 +10,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "core/text/error.h"
 
@@ -71,7 +70,7 @@ class OutputClaim {
 
 struct FilePlace {
     std::uint32_t line = 1;
-    std::uint32_t column = 1;  // in bytes
+    std::uint32_t column = 1;  // counted in bytes from 1
 };
 
 // Finds lines and columns of offsets in a text. For rising offsets it reads the text once.
@@ -83,7 +82,7 @@ class PlaceFinder {
  private:
     std::string_view text_;
     std::size_t counted_ = 0;     // lines that begin up to here are counted
-    std::size_t line_start_ = 0;  // of the last such line
+    std::size_t line_start_ = 0;  // where the last such line begins
     std::uint32_t line_ = 1;
 };
 

@@ -11,8 +11,8 @@
 namespace coalprof {
 
 struct Folding {
-    std::size_t columns = 0;  // of a line at most, with indent; 0: no limit
-    std::size_t indent = 0;   // of every line
+    std::size_t columns = 0;  // longest line with its indent; 0: no limit
+    std::size_t indent = 0;   // blanks before every line
     std::size_t hanging = 0;  // further indent of lines after the first
     bool cuts_words = false;  // cuts words longer than a line; else they get an overlong line
     // Quotations and options with their values stay on one line, so that they can be copied.

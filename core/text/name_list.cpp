@@ -5,13 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <string>
 #include <unordered_set>
 #include <utility>
-#include <vector>
 
 #include "core/text/describe.h"
-#include "core/text/error.h"
 #include "core/text/utf8.h"
 #include "fmt/format.h"
 

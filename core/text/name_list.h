@@ -72,7 +72,7 @@ std::string unknown_word(std::string_view what, std::string_view word,
 
 struct OptionText {
     std::string_view option;  // "--range", or "--var k=" where the value follows directly
-    std::string_view text;    // as the user typed it
+    std::string_view text;    // the list as the user typed it
     std::string_view hint;    // an example of such values
 
     // Throws the UsageError. `caret` is a byte offset into `text`, or UsageError::no_caret.

@@ -1,10 +1,8 @@
 #include "core/text/number.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <numeric>
-#include <optional>
 #include <string>
 
 #include "core/text/describe.h"

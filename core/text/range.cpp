@@ -8,7 +8,6 @@
 
 #include "core/text/describe.h"
 #include "core/text/name_list.h"
-#include "core/text/number.h"
 #include "fmt/format.h"
 
 namespace coalprof {

@@ -48,7 +48,7 @@ class Range {
     // In the order typed, each value once, where it came first: pieces may overlap
     // (0..32,16..128:16).
     std::vector<std::uint64_t> values() const;
-    std::vector<std::int64_t> signed_values() const;  // of parse_signed_range()
+    std::vector<std::int64_t> signed_values() const;  // only after parse_signed_range()
     const std::string& text() const { return text_; }
 
  private:

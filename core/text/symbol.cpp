@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "core/text/name_list.h"
 

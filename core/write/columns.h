@@ -20,7 +20,7 @@ inline constexpr std::size_t most_gathered_points = 200'000;
 struct ResultColumn {
     Counter counter = Counter::load_requests;
     bool is_measured = false;
-    std::vector<double> values;  // of the points, NaN: none
+    std::vector<double> values;  // one value for each point, NaN: none
     // The spread of a time, or the interval of an estimate; empty if no point has one.
     std::vector<double> low = {};
     std::vector<double> high = {};
@@ -29,13 +29,13 @@ struct ResultColumn {
 struct ResultColumns {
     ResultHead head;
     ResultTail tail;
-    std::vector<std::string> names;  // of the points
+    std::vector<std::string> names;  // one name for each point
     struct Parameter {
         std::string key;
-        std::vector<Value> values;  // of the points
+        std::vector<Value> values;  // one value for each point
     };
     std::vector<Parameter> parameters;
-    std::vector<ResultColumn> columns;  // in the order of the counters, predicted before measured
+    std::vector<ResultColumn> columns;  // ordered like the counters, predicted before measured
     std::vector<std::size_t> failed;    // points
 
     const ResultColumn* find(Counter counter, bool is_measured) const;
@@ -62,7 +62,7 @@ class ResultGatherer {
     void add(const Readings& readings, bool is_measured);
 
     std::vector<ResultColumns> results_;
-    std::size_t points_ = 0;  // of all results
+    std::size_t points_ = 0;  // points of all results
 };
 
 // A result in a few words: "offset, rmw, f32 on NVIDIA H200".

@@ -13,7 +13,7 @@ namespace {
 
 struct CrossAxis {
     const LaidColumn* column = nullptr;
-    std::vector<std::string> values = {};     // in order of appearance
+    std::vector<std::string> values = {};     // the order is that of appearance
     std::vector<std::size_t> of_points = {};  // indexes of their values
 };
 

@@ -6,7 +6,6 @@
 #include "core/text/describe.h"
 #include "core/text/error.h"
 #include "core/write/columns.h"
-#include "core/write/formats.h"
 #include "core/write/safe_text.h"
 #include "core/write/text_buffer.h"
 

@@ -74,7 +74,7 @@ PlotAxis axis_along(const std::vector<Curve>& curves, int count) {
     if (values.empty()) return {};
     const double low = *values.begin();
     const double high = *values.rbegin();
-    constexpr double least_factor = 1.25;  // from one value to the next
+    constexpr double least_factor = 1.25;  // step from one value to the next
     constexpr double least_span = 8;
     const auto is_near = [](double a, double b) { return b < a * least_factor; };
     if (low <= 0 || high < least_span * low ||

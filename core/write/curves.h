@@ -13,7 +13,7 @@
 namespace coalprof {
 
 inline constexpr std::size_t most_panels = 4;
-inline constexpr std::size_t most_curves = 12;  // of a panel
+inline constexpr std::size_t most_curves = 12;  // limit of a panel
 
 struct PlotAxis {
     double low = 0;
@@ -37,7 +37,7 @@ struct Curve {
         double high = 0;
         bool has_band = false;
     };
-    std::vector<Place> places;  // by x
+    std::vector<Place> places;  // sorted by x
 };
 
 // The axis of the swept values: logarithmic if each is a multiple of the one before (1..1024*2);
@@ -84,7 +84,7 @@ class Curves {
     struct Along {
         std::string title;
         std::vector<double> values;
-        std::string own_key;  // of the parameter; empty: numbers
+        std::string own_key;  // key of the parameter; empty: numbers
     };
     static Along along_of(const ResultColumns& result);
     void stand_along_names();
@@ -93,9 +93,9 @@ class Curves {
                                     std::size_t point);
 
     ResultGatherer gathered_;
-    std::vector<Along> alongs_;                   // of the results
+    std::vector<Along> alongs_;                   // one for each result
     std::vector<std::vector<std::size_t>> keys_;  // colors of their points
-    std::map<std::string, std::size_t> colors_;   // of curves, by label
+    std::map<std::string, std::size_t> colors_;   // curve's label -> colour
     std::vector<std::string> names_;              // empty if any result is along a number
 };
 

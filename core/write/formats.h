@@ -25,16 +25,16 @@ enum class TextRule : std::uint8_t {
 using MakeWriter = std::unique_ptr<ResultSink>(ByteSink& out, const TableStyle& style);
 
 struct Format {
-    std::string_view name;                     // as in --format
-    std::array<std::string_view, 2> suffixes;  // of files, with the dot; unused ones are empty
+    std::string_view name;                     // name for --format
+    std::array<std::string_view, 2> suffixes;  // ends of file names with dot; else empty
     TextRule text;
     struct Traits {
         bool tells_warnings = false;  // shows the warnings of the result's end
         bool takes_several = false;   // results, one begin() each
-        bool fixes_columns = false;   // with the first points: see columns.h
+        bool fixes_columns = false;   // the first points decide the columns: see columns.h
     } traits;
     MakeWriter* make_writer;
-    std::string_view purpose;  // for docs/result-file.md
+    std::string_view purpose;  // sentence for docs/result-file.md
 
     std::unique_ptr<ResultSink> make(ByteSink& out, const TableStyle& style) const;
 };

@@ -238,7 +238,7 @@ class HtmlWriter : public ResultSink {
 
     ByteSink& out_;
     TableStyle style_;
-    std::vector<Answer> answers_;  // of the results
+    std::vector<Answer> answers_;  // one answer for each result
     TextBuffer text_;
     ResultGatherer gathered_;
 };

@@ -81,8 +81,8 @@ Relation relation_of(const Counts& counts) {
 // similar launches have similar errors, so their order is often right.
 bool varies_within_doubt(const TableItem& item, const std::vector<Point>& points) {
     constexpr double infinite = std::numeric_limits<double>::infinity();
-    double low = -infinite, high = infinite;    // of all intervals
-    double least = infinite, most = -infinite;  // of the estimates
+    double low = -infinite, high = infinite;    // ends of all intervals
+    double least = infinite, most = -infinite;  // ends of the estimates
     for (const Point& point : points) {
         const Interval* interval = item.interval(point);
         const Reading predicted = item.predicted(point);

@@ -32,7 +32,7 @@ std::string with_controls_escaped(std::string json) {
             escaped += rest.substr(0, first.bytes);
         } else if (const auto code = static_cast<std::uint32_t>(first.code_point); code <= 0xffff) {
             escaped += fmt::format("\\u{:04x}", code);
-        } else {  // as a pair of surrogates
+        } else {  // two surrogates
             const std::uint32_t above = code - 0x10000;
             escaped +=
                 fmt::format("\\u{:04x}\\u{:04x}", 0xd800 + (above >> 10), 0xdc00 + (above & 0x3ff));

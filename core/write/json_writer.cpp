@@ -33,7 +33,7 @@ class PointJson {
     void put_reason(TextBuffer& out, std::string_view reason);
 
     std::array<std::string, counter_count> keys_;  // `"load_sectors":`
-    std::vector<Counter> nulls_;                   // of the current point, each with a reason
+    std::vector<Counter> nulls_;                   // the current point's nulls, each with a reason
     std::vector<std::pair<std::string, std::string>> parameter_keys_;  // key, `"key":`
     std::vector<std::pair<std::string_view, std::string>> reasons_;    // reason, escaped
 };
@@ -186,8 +186,8 @@ class JsonlWriter : public ResultSink {
     ByteSink& out_;
     TextBuffer text_;
     PointJson point_json_;
-    std::string start_;               // of every line but the first
-    std::optional<ResultHead> head_;  // until the first line is written
+    std::string start_;               // what begins every line but the first
+    std::optional<ResultHead> head_;  // kept until the first line is written
 };
 
 }  // namespace

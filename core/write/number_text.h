@@ -15,7 +15,7 @@ namespace coalprof {
 struct NumberStyle {
     double divisor = 1;
     int decimals = 0;          // 0 to 3
-    std::string_view unit;     // of the printed number, "MiB"; empty: a plain count
+    std::string_view unit;     // unit of the printed number, "MiB"; empty: a plain count
     bool is_estimate = false;  // three significant digits each, whatever the decimals
 };
 

@@ -77,7 +77,7 @@ std::string text_of_value(const Value& value) {
     return std::string(text.view());
 }
 
-// The program of `coalprof run`, as it would be typed; empty: none.
+// The program of `coalprof run`, as it would be typed; empty if there is none.
 std::string program_in(const ResultHead& head) {
     if (head.sweep.pattern != "run") return {};
     const auto dashes = std::ranges::find(head.argv, "--");
@@ -141,7 +141,7 @@ class OpenMetricsWriter : public ResultSink {
         });
         for (const OriginColumn& column : columns) all[label_name(column.key)] = column.same;
         labels.of_result = joined(all);
-        std::unordered_map<std::string_view, std::size_t> seen;  // of those below: repetitions
+        std::unordered_map<std::string_view, std::size_t> seen;  // finds samples that repeat
         labels.of_points.reserve(result.names.size());
         for (std::size_t i = 0; i < result.names.size(); ++i) {
             LabelSet own = all;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t part_columns = 60;
 constexpr std::size_t formula_columns = 400;
-constexpr std::uint64_t usual_block = 256;                    // without --block
+constexpr std::uint64_t usual_block = 256;                    // block size if none is given
 constexpr std::string_view name_of_formula = "formula_name";  // a column's key
 
 std::string gpu_of(std::string_view name, std::string_view compute_capability, bool ascii) {
@@ -35,7 +35,7 @@ bool is_default(std::string_view key, const Value& value) {
     return text_of(value).empty() || is_usual_value(key, value);
 }
 
-// "32x8" for a stated block or grid; empty: none was.
+// "32x8" for a stated block or grid; empty if none was.
 std::string dimensions_text(const std::optional<std::uint64_t>& x,
                             const std::optional<std::uint64_t>& y,
                             const std::optional<std::uint64_t>& z) {
@@ -127,7 +127,7 @@ class OriginMaker {
             if (option.group == OptionGroup::memory)
                 add(std::string(option.key), text_of_setting(sweep, option.key));
         if (!sweep.parameter.empty()) add(sweep.parameter, "");
-        std::map<std::string, std::string> others;  // by key: axes have no fixed order
+        std::map<std::string, std::string> others;  // sorted by key: axes have no fixed order
         for (const std::string& key : parameters_) others.emplace(key, "");
         if (sweep.pattern == "transpose") {
             others.emplace("variant", sweep.variant);

@@ -13,9 +13,9 @@ namespace coalprof {
 
 struct OriginColumn {
     std::string key;
-    std::string parameter;  // of the points, that decides it
-    std::size_t place = 0;  // of that among the points' parameters, if they have it
-    std::string same = {};  // of points without their own
+    std::string parameter;  // the points' parameter that decides it
+    std::size_t place = 0;  // its place among the points' parameters, if they have it
+    std::string same = {};  // what points without their own have
 };
 
 // The same keys in the same order for all sweeps of a pattern, independent of options and swept

@@ -27,7 +27,7 @@ namespace {
 // The target of `path` after following symbolic links at its end, also if nothing is there yet.
 // Empty with errno set when they lead nowhere.
 std::string follow_links(std::string path) {
-    constexpr int most_links = 40;  // as Linux counts
+    constexpr int most_links = 40;  // Linux's own limit
     for (int links = 0; links <= most_links; ++links) {
         char link[PATH_MAX];
         const ssize_t size = ::readlink(path.c_str(), link, sizeof link);

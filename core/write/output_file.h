@@ -36,7 +36,7 @@ class OutputFile : public ByteSink {
 
     void write(std::string_view bytes) override;
     bool is_live() const override;
-    const std::string& path() const { return path_; }  // as it was given
+    const std::string& path() const { return path_; }  // the path as it was given
     // Ends the file and puts it in place. Without it, the destructor discards the bytes.
     void commit();
     // The same for a part of the result: it becomes partial_path(target()), or the next free name,
@@ -59,8 +59,8 @@ class OutputFile : public ByteSink {
     void discard() noexcept;
 
     std::optional<OutputClaim> claim_;
-    std::string path_;       // as the user gave it
-    std::string target_;     // with links followed
+    std::string path_;       // the path as the user gave it
+    std::string target_;     // the same with links followed
     std::string temporary_;  // empty: written directly, or in place already
     std::string remark_;
     bool is_named_ = true;  // the temporary file has a name

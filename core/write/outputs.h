@@ -70,7 +70,7 @@ class Outputs : public ResultSink {
     std::function<bool()> keeps_parts_;
     std::uint64_t points_ = 0;
     bool has_csv_ = false;
-    bool has_sums_ = false;  // over several instructions of one kind
+    bool has_sums_ = false;  // some numbers add up several instructions of one kind
     std::string failures_;
     std::vector<Counter> listed_;            // empty: all
     std::vector<Counter> listed_in_tables_;  // likewise

@@ -13,8 +13,6 @@
 
 #include "core/result/result.h"
 #include "core/text/files_in_use.h"
-#include "core/write/byte_sink.h"
-#include "core/write/file_descriptor.h"
 
 namespace coalprof {
 
@@ -62,8 +60,8 @@ class PartFile : public ResultSink {
     std::unique_ptr<Bytes> bytes_;
     std::unique_ptr<ResultSink> lines_;
     int fd_ = -1;
-    std::optional<FileIdentity> identity_;  // of path_, to notice if it is replaced
-    bool goes_on_ = false;                  // from an earlier run
+    std::optional<FileIdentity> identity_;  // tells if path_ is replaced
+    bool goes_on_ = false;                  // it continues an earlier run's file
     bool was_written_ = false;              // it has a point of this run
     bool is_replaying_ = false;
     bool is_tail_ = false;

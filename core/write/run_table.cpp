@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t most_wasteful_rows = 6;
 constexpr std::size_t most_other_rows = 3;  // where nothing wastes
 constexpr std::size_t screen_lines = 24;
-constexpr double least_cost_share = 0.005;  // of the GPU's time
+constexpr double least_cost_share = 0.005;  // share of the GPU's time
 constexpr std::size_t whole_note = 2'000;   // columns of a note; longer ones are cut
 
 // All launches of a kernel.
@@ -31,7 +31,7 @@ struct KernelRow {
     std::uint64_t launches = 0;
     double sectors = 0;
     double ideal_sectors = 0;
-    double cost_seconds = -1;  // below 0: not known
+    double cost_seconds = -1;  // negative: not known
     double worst = -1;         // of the costliest part in it
 
     double excess() const {

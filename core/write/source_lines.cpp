@@ -52,7 +52,7 @@ std::string shape_of(const PointWarp& warp) {
 
 constexpr std::uint64_t lines_around = 4;
 constexpr std::size_t most_line_columns = 300;
-constexpr std::size_t most_source_bytes = 1 << 20;  // of a page
+constexpr std::size_t most_source_bytes = 1 << 20;  // limit of a page
 constexpr std::size_t tab_columns = 4;
 
 std::string shown_line(std::string_view line) {
@@ -84,7 +84,7 @@ CodePlace code_place_of(const Value* line) {
 
 struct ListedSource {
     std::string name;
-    std::string file;                                           // with its folder, if known
+    std::string file;                                           // name with the folder, if known
     std::vector<std::pair<std::uint64_t, std::size_t>> points;  // line, point
 };
 

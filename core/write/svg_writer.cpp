@@ -25,7 +25,7 @@ constexpr double svg_width = 720;
 constexpr double panel_height = 240;
 constexpr double left = 84;
 constexpr double right = 16;
-constexpr double above = 30;  // of a panel: its title
+constexpr double above = 30;  // room for a panel's title
 constexpr double below = 26;  // its numbers along x
 constexpr double legend_line = 18;
 // Bars, for points with names.

@@ -24,7 +24,7 @@ constexpr std::size_t longest_value = 40;    // characters of a parameter
 constexpr std::array<std::string_view, SweepSummary::kinds> nouns{"sectors", "bytes", "passes",
                                                                   "passes", "sectors"};
 
-// The sum over the existing kinds of access; none: one of them is unknown, or there is none.
+// The sum over the existing kinds of access; nothing if one of them is unknown, or there is none.
 std::optional<double> sum_of(const Readings& readings, AccessField field) {
     std::optional<double> sum;
     for (const AccessKind kind : access_kinds) {
@@ -243,7 +243,7 @@ class CostComparison {
 
 struct Slowest {
     std::string worst, best;
-    double least_ratio = 1, most_ratio = 1;  // of their times
+    double least_ratio = 1, most_ratio = 1;  // ratios of their times
     bool is_measured = false;
 };
 
@@ -319,7 +319,7 @@ std::optional<SweepSummary::Time> time_of(const Point& point) {
     return SweepSummary::Time{interval->low, number_in(time), interval->high, false};
 }
 
-// The parameters that distinguish the points; none: some point lacks one.
+// The parameters that distinguish the points; nothing if some point lacks one.
 std::vector<std::string> varying_keys(const std::vector<SeenPoint>& points, bool has_grid) {
     std::vector<std::string> keys;
     for (const auto& [key, first] : points.front().parameters) {

@@ -17,7 +17,7 @@ class SweepSummary {
  public:
     void begin(const ResultHead& head);
     void look_at(const Point& point);
-    // Ends in a full stop; empty: none found.
+    // Ends in a full stop; empty if none was found.
     std::string sentence() const;
 
     // The cost of an access, with its ideal if known.
@@ -52,11 +52,11 @@ class SweepSummary {
 // those show.
 struct ValueCost {
     Value value;
-    double ratio;  // to the ideal, or the amount itself where no ideal is known
+    double ratio;  // ratio to the ideal, or the amount itself where no ideal is known
 };
 
-// Without a full stop; empty: none found. `is_over_ideal`: the ideals differ, so that only the
-// ratio to each compares.
+// Without a full stop; empty if none was found. `is_over_ideal`: the ideals differ, so that only
+// the ratio to each compares.
 std::string sentence_of(std::string_view key, std::string_view noun, bool is_over_ideal,
                         std::vector<ValueCost> samples);
 

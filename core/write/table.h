@@ -65,7 +65,7 @@ struct TableNote {
 struct Table {
     std::vector<std::string> above = {};  // title or name; each begins a line
     std::string facts = {};               // shared by all rows; less important
-    TableGrid grid = {};                  // without columns: none is shown
+    TableGrid grid = {};                  // it has no columns where none is shown
     std::vector<TableNote> notes = {};
 };
 

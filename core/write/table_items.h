@@ -14,9 +14,9 @@
 namespace coalprof {
 
 struct ItemHeading {
-    std::string_view line1;      // of the column; the unit of its numbers takes the second line
+    std::string_view line1;      // the column's heading; the unit takes the second line
     std::string_view line2;      //   where that is empty
-    std::string_view phrase;     // in running text: "L2 read sectors"
+    std::string_view phrase;     // words in running text: "L2 read sectors"
     int importance;              // the higher, the sooner it is left out; see enough_to_know
     bool never_hoisted = false;  // stays a column even if it is the same in every point
 };
@@ -29,7 +29,7 @@ struct TableItem {
     // At least one. Several: loads and stores that are equal in every point, or one counter of each
     // kind of instruction if each point has only one kind.
     std::vector<Counter> counters;
-    std::string_view group;  // headline over neighbours: "loads"; empty: none
+    std::string_view group;  // headline over neighbours: "loads"; empty if there is none
     const ItemHeading* heading = nullptr;
     bool is_per_request = false;  // form of ideal sectors
 
@@ -69,8 +69,8 @@ struct GroupedText {
 std::string list_by_group(const std::vector<GroupedText>& texts);
 
 struct TableItems {
-    std::vector<TableItem> items;  // in the order of a table's columns
-    bool are_merged = false;       // over kinds of instruction, one in each point
+    std::vector<TableItem> items;  // the order is that of a table's columns
+    bool are_merged = false;       // columns show several kinds of instruction, one a point
 };
 TableItems items_of(const ResultHead& head, const std::vector<Point>& points);
 

@@ -96,7 +96,7 @@ struct Candidate {
     PlacedItem* item;  // nullptr: of no counter, with its own columns
     int importance;
     std::vector<LaidColumn> columns;
-    std::string parameter = {};  // that describes points; empty: none
+    std::string parameter = {};  // that describes points; empty if there is none
     bool is_wanted = false;      // it stays even in lines that are too long
 };
 
@@ -331,7 +331,7 @@ class ColumnMaker {
 
     // Room for "17..23" and for "256..4096*4", for whole numbers.
     std::size_t width_of_runs(const std::string& key) const {
-        std::vector<std::uint64_t> values;  // in order, the first few
+        std::vector<std::uint64_t> values;  // the first few, in order
         constexpr std::size_t enough = 3;
         for (const Point& point : points_) {
             const Value* value = find_value(point.parameters, key);

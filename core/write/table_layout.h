@@ -34,7 +34,7 @@ struct ItemFacts {
     bool is_minor = false;     // hardly worth a column: n/a in most points, or given by another
     bool is_doubtful = false;  // estimates that hardly differ, and by less than their doubt
     bool is_estimate = false;  // the prediction below
-    Reading prediction = {};   // of the first point that did not fail; of all, if constant
+    Reading prediction = {};   // the first point that did not fail; all points, if constant
     Reading measurement = {};
 };
 
@@ -61,15 +61,15 @@ struct PlacedItem {
 
 struct LaidColumn {
     TableColumn shown;
-    std::vector<TableCell> cells;  // of the points
+    std::vector<TableCell> cells;  // one cell for each point
     struct Doubt {
         double low = 0;
         double middle = -1;  // outside: an exact number
         double high = 0;
     };
-    std::vector<Doubt> doubts = {};  // of the points, if some are estimates
-    std::size_t width = 0;           // in columns of a terminal
-    std::string parameter = {};      // that it shows; empty: none
+    std::vector<Doubt> doubts = {};  // intervals of the points, if some are estimates
+    std::size_t width = 0;           // width in columns of a terminal
+    std::string parameter = {};      // that it shows; empty if there is none
     bool says_which_point = false;   // rather than its properties
 };
 
@@ -79,7 +79,7 @@ struct TableLayout {
     std::vector<std::string> left_out_parameters;
     std::vector<PlacedItem> items;
     bool has_measurements = false;
-    std::optional<Limit> limit;  // of the time of every point
+    std::optional<Limit> limit;  // what limits the time of every point
     std::vector<GroupedText> facts;
     bool are_facts_near = false;  // some of them are ranges
 };

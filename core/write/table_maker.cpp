@@ -16,7 +16,7 @@ namespace coalprof {
 namespace {
 
 struct FoldedRow {
-    std::size_t first = 0;  // of its points
+    std::size_t first = 0;  // number of its first point
     std::vector<TableCell> cells;
     bool is_run = false;
 };

@@ -22,7 +22,8 @@ Table table_of_page(const TableLayout& layout, const std::vector<Point>& points,
 // A single point: one row a counter, prediction and measurement side by side.
 Table table_of_point(const TableLayout& layout, const Point& point, const TableStyle& style);
 
-// The instructions of points whose instructions differ, as far as they fit; none: all are the same.
+// The instructions of points whose instructions differ, as far as they fit; nothing if all are the
+// same.
 std::optional<Table> table_of_instructions(const std::vector<Point>& points,
                                            const TableStyle& style);
 

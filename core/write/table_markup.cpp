@@ -13,7 +13,7 @@ namespace {
 
 std::string latex_text(std::string_view text) {
     constexpr std::array<std::pair<std::string_view, std::string_view>, 13> spelled{
-        {{"::", ":{}:"},  // at the begin of a line CI systems take it for a command
+        {{"::", ":{}:"},  // CI systems take it for a command where a line begins with it
          {"\\", "\\textbackslash{}"},
          {"~", "\\textasciitilde{}"},
          {"^", "\\textasciicircum{}"},

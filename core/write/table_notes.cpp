@@ -19,9 +19,9 @@ namespace coalprof {
 namespace {
 
 constexpr std::size_t most_named = 6;   // counters named for one reason
-constexpr std::size_t most_notes = 20;  // of each sort
+constexpr std::size_t most_notes = 20;  // limit of each sort
 constexpr std::size_t most_findings = 5;
-constexpr std::size_t most_sizes = 6;      // of a problem, each with its best
+constexpr std::size_t most_sizes = 6;      // sizes of a problem, each with its best
 constexpr std::size_t whole_text = 2'000;  // columns of a reason; longer ones are cut
 
 std::string list_of(const std::bitset<counter_count>& counters) {
@@ -102,7 +102,7 @@ std::string finding_text(const LineFinding& finding, bool is_ascii) {
 
 std::vector<std::string> verdict_lines(const std::vector<Verdict>& verdicts) {
     std::vector<std::string> lines;
-    std::set<std::string> counters;  // with a verdict on all sizes
+    std::set<std::string> counters;  // counters whose verdict holds for all sizes
     std::size_t sizes = 0;
     for (const Verdict& verdict : verdicts) {
         NamedValues size = verdict.scope;

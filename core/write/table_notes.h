@@ -46,7 +46,7 @@ class TableNotes {
     // Sentences that belong above a table of these points; of all tables the first few.
     std::vector<std::string> failures_among(const std::vector<Point>& points);
     std::vector<TableNote> notes(const ResultTail& tail) const;
-    // The sweep in one sentence; empty: none found.
+    // The sweep in one sentence; empty if none was found.
     std::string summary() const { return summary_.sentence(); }
 
  private:
@@ -75,18 +75,18 @@ class TableNotes {
     std::uint64_t failure_count_ = 0;
     std::vector<std::string> left_out_;
     SweepSummary summary_;
-    std::size_t timed_points_ = 0;  // with an estimated time
+    std::size_t timed_points_ = 0;  // points with an estimated time
     std::string time_;              // of the first: "~484 us: 339 to 1,114 us, limited by latency"
     std::string ceilings_;
     std::string cross_axes_;
     bool has_grid_ = false;    // chosen, so that the size follows
-    std::string evidence_;     // of the machines' rules, unless measured
-    bool has_shares_ = false;  // of a ceiling
+    std::string evidence_;     // how well the machines' rules are known, unless measured
+    bool has_shares_ = false;  // shares of a ceiling are shown
     bool has_agreement_ = false;
     bool has_unmarked_ = false;  // columns that are only measured
     bool has_estimate_ = false;
-    bool has_costs_ = false;              // of lines
-    bool has_wide_passes_ = false;        // of lanes so wide that several passes are no conflict
+    bool has_costs_ = false;              // costs of lines are shown
+    bool has_wide_passes_ = false;        // lanes are so wide that several passes are no conflict
     bool shares_requests_ = false;        // fewer L1 hits and L2 reads than load sectors
     std::optional<bool> is_start_alone_;  // limit of the time of every point
     bool has_time_to_gain_ = false;       // with more data: not of shared memory alone

@@ -45,14 +45,14 @@ using FindPointWarp =
 struct TableStyle {
     std::size_t width = 80;  // columns of the terminal; 0: no limit
     bool color = false;
-    bool ascii = false;            // no character above 127
-    bool takes_columns = true;     // the command that writes it has --columns
-    std::string name = {};         // of the file, without folder and suffix; empty: none
-    bool folds_rows = true;        // of equal numbers into one
+    bool ascii = false;         // no character above 127
+    bool takes_columns = true;  // the command that writes it has --columns
+    std::string name = {};   // name of the file, without folder and suffix; empty if there is none
+    bool folds_rows = true;  // equal numbers in a row become one
     bool explains_all = false;     // also the reason for each missing number
-    bool is_quiet = false;         // without notes and hints
-    FindPointWarp find_warp = {};  // for pages that draw a point
-    FindSource find_source = {};   // for pages that show a program's lines
+    bool is_quiet = false;         // leaves notes and hints out
+    FindPointWarp find_warp = {};  // lets a page draw a point's warp
+    FindSource find_source = {};   // lets a page show a program's lines
 };
 
 }  // namespace coalprof

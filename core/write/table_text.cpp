@@ -8,7 +8,7 @@ namespace coalprof {
 namespace {
 
 constexpr std::size_t gap_columns = 2;
-constexpr std::size_t indent_columns = 2;  // of rows below a group's name
+constexpr std::size_t indent_columns = 2;  // rows below a group's name
 
 std::string_view color_of(Shade shade) {
     switch (shade) {
@@ -176,7 +176,7 @@ class TextTables : public TableRenderer {
     }
 
     TableStyle style_;
-    std::string heading_;  // of the last grid; empty: none
+    std::string heading_;  // heading of the last grid; empty if there is none
 };
 
 }  // namespace

@@ -104,7 +104,7 @@ class TableWriter : public ResultSink {
     TableNotes notes_{style_};
     std::vector<Point> page_;
     std::size_t pages_ = 0;  // that were put
-    std::string facts_;      // of the last of them
+    std::string facts_;      // the last head's facts
 };
 
 // A document can scroll, and nobody can unfold its rows.

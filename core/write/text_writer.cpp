@@ -80,7 +80,7 @@ class TextWriter : public ResultSink {
     ByteSink& out_;
     TextBuffer text_;
     bool are_chosen_ = false;                    // counters: points have no others
-    std::map<std::string, std::string> places_;  // of source lines, by the point's name
+    std::map<std::string, std::string> places_;  // point's name -> source line
 };
 
 }  // namespace

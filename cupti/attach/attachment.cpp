@@ -97,7 +97,7 @@ Attachment::Context& Attachment::context_of(CUcontext handle) {
         if (is_new) found->second.device = setup_.device_of(handle);
     } catch (const Error& error) {
         problem(error.what());
-        found->second.is_set_up = true;  // without a counter
+        found->second.is_set_up = true;  // set up without a counter
     }
     return found->second;
 }

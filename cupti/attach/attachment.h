@@ -30,7 +30,7 @@
 namespace coalprof {
 
 struct SeenLaunch {
-    TracedKernel kernel;  // without its device so far
+    TracedKernel kernel;  // its device is set later
     CUcontext context = nullptr;
     CUstream stream = nullptr;
 };
@@ -145,9 +145,9 @@ class Attachment {
     std::optional<LoadedCode> code_;
     std::optional<InstructionCounter> instructions_;
     std::optional<StartedProfiler> profiler_;
-    std::map<std::uint32_t, ChipConfig> configs_;  // by GPU
+    std::map<std::uint32_t, ChipConfig> configs_;  // GPU -> its configuration
     std::map<CUcontext, Context> contexts_;
-    std::vector<Context> left_open_;  // of destroyed contexts; closing them would have waited
+    std::vector<Context> left_open_;  // contexts that are gone; closing them would have waited
     RunningWork work_;
     StreamCaptures captures_;
     Patience patience_;

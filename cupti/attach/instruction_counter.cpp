@@ -10,7 +10,6 @@
 
 #include "core/device/device.h"
 #include "core/program/machine_code.h"
-#include "cupti/cupti_api.h"
 #include "cupti/host.h"
 
 namespace coalprof {

@@ -33,7 +33,7 @@ struct CountedInstruction {
     std::string function;  // mangled
     std::uint32_t cubin_crc = 0;
     std::uint64_t offset = 0;                     // bytes, from the function's begin
-    std::map<std::string, std::uint64_t> counts;  // by metric; absent: it does not apply
+    std::map<std::string, std::uint64_t> counts;  // metric -> count; absent: it does not apply
 };
 
 class SassSession {
@@ -77,8 +77,8 @@ class InstructionCounter {
  public:
     struct Setup {
         std::function<const CuptiApi&()> api;
-        std::string kernel;               // by its mangled name
-        std::uint64_t most_launches = 1;  // of whatever shape
+        std::string kernel;               // its mangled name
+        std::uint64_t most_launches = 1;  // launches of any shape
         std::function<void(const TracedInstruction&)> deliver;
         std::function<void(const std::string&)> problem;
     };

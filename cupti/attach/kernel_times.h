@@ -76,7 +76,7 @@ class KernelTimes {
     std::uint64_t launches_ = 0;
     std::mutex mutex_;  // CUPTI delivers buffers on its threads
     std::map<TracedKernel, LaunchTimes> kernels_;
-    std::optional<GraphLaunch> graph_;  // of the latest kernels
+    std::optional<GraphLaunch> graph_;  // launch of the latest kernels
 };
 
 }  // namespace coalprof

@@ -25,9 +25,9 @@ class LaunchCounter {
         CUcontext context;
         const MetricConfig& config;
         const RunMetrics& metrics;
-        std::size_t most_pending;  // until they are fetched
+        std::size_t most_pending;  // launches that wait until they are fetched
         std::function<void(const CountedLaunch&)> deliver;
-        std::function<void(const std::string&)> problem;  // after it nothing more is counted
+        std::function<void(const std::string&)> problem;  // nothing is counted afterwards
     };
     explicit LaunchCounter(Setup setup) : setup_(std::move(setup)) {}
     ~LaunchCounter();
@@ -58,7 +58,7 @@ class LaunchCounter {
     bool is_started_ = false;
     bool is_in_range_ = false;
     bool has_failed_ = false;
-    std::size_t most_held_ = 0;  // of pending_ at once
+    std::size_t most_held_ = 0;  // most launches that pending_ held at once
     struct Pending {
         CountedLaunch launch;
         bool was_launched = false;

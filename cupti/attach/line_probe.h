@@ -30,7 +30,7 @@ class LineProbe {
     using Handle = std::variant<CUmodule, CUlibrary>;
     struct Setup {
         ModuleDriver driver;
-        std::function<bool(const std::string&)> wants;  // by a kernel's mangled name
+        std::function<bool(const std::string&)> wants;  // asked with a kernel's mangled name
         std::function<void(const TracedSite&)> deliver;
         std::function<void(const std::string&)> problem;
         // The reason why code is loaded unchanged, each once: a clause. Its kernels may be counted
@@ -70,11 +70,11 @@ class LineProbe {
  private:
     struct Image {
         std::string bytes;  // given to the driver
-        ProbedPtx probed;   // without its text
-        std::string mark;   // in the names of its symbols
+        ProbedPtx probed;   // its text is empty
+        std::string mark;   // part of its symbols' names
         // With the context of each: a module's counts are in one context, a library's in every one.
         std::map<Handle, CUcontext> handles;
-        std::vector<TracedSite> sites;  // with the counts of destroyed handles and contexts
+        std::vector<TracedSite> sites;  // they keep the counts of destroyed handles and contexts
     };
     enum class Use { as_it_is, as_input_of_driver, as_input };
     bool can_count();
@@ -101,7 +101,7 @@ class LineProbe {
     std::deque<std::vector<std::size_t>> loads_;
     // Index in loads_, from 1; 0: none. By thread: other threads load at the same time.
     static inline thread_local std::size_t being_loaded_ = 0;
-    bool has_inputs_ = false;  // of linkers
+    bool has_inputs_ = false;  // some linker has inputs
     std::set<CUcontext> contexts_;
     std::set<std::string> said_;
     std::map<std::string, std::uint64_t> told_;  // executions of a site at its last delivery

@@ -53,7 +53,7 @@ struct CodeFile {
     std::set<std::string> needed;  // libraries, by the requested names
 };
 
-// The file from which these bytes of this process were loaded; none: of no file.
+// The file from which these bytes of this process were loaded, if any.
 std::optional<CodeFile> file_around(const void* bytes);
 
 // The reason why its machine code has no lines, and what to do: a clause. `file`: none for code

@@ -55,7 +55,7 @@ class NvtxRanges {
     std::vector<std::string> untold_;
     std::atomic<bool> has_seen_enough_{false};
     std::deque<std::string> kept_;
-    std::set<std::uint64_t> started_;  // of the wanted ones
+    std::set<std::uint64_t> started_;  // wanted ranges that have begun
     std::atomic<std::size_t> open_{0};
     std::atomic<std::uint64_t> last_range_{0};
     std::atomic<Domain> last_domain_{default_domain};

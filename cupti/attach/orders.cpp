@@ -24,7 +24,7 @@ constexpr const char* left_out_variable = "COALPROF_ATTACH_LEFT_OUT";  // one a 
 constexpr const char* code_variable = "COALPROF_ATTACH_TELL_OF_CODE";
 
 constexpr std::array pass_names{"traffic", "use", "lines",
-                                "machine_code"};  // in the order of RunPass
+                                "machine_code"};  // the order is that of RunPass
 
 std::vector<std::string> lines_of(const char* variable) {
     std::vector<std::string> all;

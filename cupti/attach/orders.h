@@ -19,16 +19,17 @@
 namespace coalprof {
 
 struct AttachOrders {
-    std::string folder;  // for traces, one file a process
+    std::string folder;  // holds the traces, one file a process
     std::uint64_t first_of_each = 0;
     std::optional<std::string> kernel = std::nullopt;  // see LaunchChoice
     RunPass pass = RunPass::traffic;
     // Mangled: the one whose instructions are counted; first_of_each is then its number of
     // launches, of any shape.
     std::string one_kernel = {};
-    std::vector<std::string> ranges = {};  // NVTX's, by name; none: launches are counted anywhere
-    std::set<std::string> left_out = {};   // kernels, by their mangled names
-    bool tells_of_code = false;            // look for lines of a second run: see LoadedCode
+    std::vector<std::string> ranges =
+        {};                               // NVTX's, by name; empty if launches are counted anywhere
+    std::set<std::string> left_out = {};  // kernels, by their mangled names
+    bool tells_of_code = false;           // look for lines of a second run: see LoadedCode
 };
 
 // As variables, by name.
@@ -69,7 +70,7 @@ class LaunchChoice {
     std::optional<KernelPattern> pattern_;
     std::function<void(const std::string&)> problem_;
     const NvtxRanges* ranges_;
-    std::map<std::string, bool> wanted_;  // by name: demangling takes longer than a launch
+    std::map<std::string, bool> wanted_;  // name -> wanted: demangling takes longer than a launch
     struct Times {
         std::uint64_t launched = 0;
         std::uint64_t counted = 0;

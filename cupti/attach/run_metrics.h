@@ -16,9 +16,9 @@ namespace coalprof {
 
 enum class RunPass : std::uint8_t {
     traffic,  // the hardware's counters of loads and stores, L1 hits, L2, DRAM, and time
-    use,      // from patched code: bytes that lanes asked for and the sectors that carried them
-    lines,    // without metrics: code that is rewritten when loaded counts its own instructions
-    machine_code,  // of each instruction of one kernel (InstructionCounter)
+    use,      // patched code counts bytes that lanes asked for and the sectors that carried them
+    lines,    // no metrics: code that is rewritten when loaded counts its own instructions
+    machine_code,  // counts each instruction of one kernel (InstructionCounter)
 };
 
 class RunMetrics {

@@ -14,7 +14,7 @@ struct Operand {
     Index base = 0;       // address of element 0; shared memory: offset into the block's
     Index rows_base = 0;  // tables only: address of row 0 of the array whose rows it lists
     Index row_bytes = 0;  // tables only: from one of those rows to the next
-    Word seed = 0;        // of the array's values
+    Word seed = 0;        // seed of the array's values
     Word elements = 0;    // shared and local memory only: number of elements
     Index texture = 0;    // the texture object over the array, for loads through one
 };
@@ -24,8 +24,8 @@ struct LaunchArgument {
     Index threads = 0;          // logical indices 0 .. threads-1
     Index fault = 0;            // address of a WrongResult
     Index bound = 0;            // the most that atomics of one launch add to one element
-    Index increment = 0;        // of integer atomics (modulo 2^32 or 2^64)
-    double real_increment = 0;  // of floating-point atomics
+    Index increment = 0;        // what integer atomics add (modulo 2^32 or 2^64)
+    double real_increment = 0;  // what floating-point atomics add
     Index nothing = 0;          // always 0, which the compiler cannot know
     // For programs of memories other than global: the bits of loaded values that are checked, and
     // how often constant memory is read: once, or never, to count the kernel's other loads.
@@ -43,7 +43,7 @@ struct WrongResult {
 struct ClockRecord {
     Index begin = 0;
     Index end = 0;
-    Index nanoseconds = 0;  // between them, if asked for
+    Index nanoseconds = 0;  // time between them, if asked for
     Index multiprocessor = 0;
 };
 

@@ -66,7 +66,7 @@ constexpr SimRates simulated() {
     sim.start_seconds = 2.4e-6;               // natural
     sim.launch_seconds = 3.07e-6;             // below; the shortest launch takes 0.2 us more
     sim.flush_seconds = 0.4e-6;               // docs/measurements/h200/calibrate/twice.txt
-    sim.blocks_per_second = 1.7e9;            // as calibrate reads
+    sim.blocks_per_second = 1.7e9;            // calibrate's reading
     sim.read_requests_per_second = 2.04e11;   // a fit of whole launches (tests/data/h100)
     sim.sectors_per_second = 2.5e11;          // natural
     sim.write_requests_per_second = 6.25e10;  // a fit of whole launches (tests/data/h100)
@@ -75,20 +75,20 @@ constexpr SimRates simulated() {
     // word) and 1.7e9 (whole lines).
     sim.reductions_per_second = 9.0e10;
     sim.line_reductions_per_second = 1.42e9;
-    sim.dram_read_bytes_per_second = 3.2e12;   // as calibrate reads
-    sim.dram_write_bytes_per_second = 3.2e12;  // as calibrate reads
+    sim.dram_read_bytes_per_second = 3.2e12;   // calibrate's reading
+    sim.dram_write_bytes_per_second = 3.2e12;  // calibrate's reading
     // docs/measurements/h100/dram_rows.txt: one in 4.1 ns for each of 160 channels
     sim.dram_rows_per_second = 3.9e10;
     // docs/measurements/h100/writeback.txt: lines written back among reads
     sim.dram_turns_per_second = 4.3e10;
     sim.first_block_latency = 655;      // natural
-    sim.block_latency = 229;            // as calibrate reads
+    sim.block_latency = 229;            // calibrate's reading
     sim.dependent_issue = 4;            // where each instruction waits for the one before
     sim.l1_pass = sim.shared_pass = 1;  // core/count; docs/how-it-works.md
     sim.shared_latency = 25;            // about: less the time in queues and passes
     sim.l1_latency = 35;                // about: likewise
-    sim.l2_latency = 271.3;             // as calibrate reads
-    sim.dram_latency = 415;             // as calibrate reads
+    sim.l2_latency = 271.3;             // calibrate's reading
+    sim.dram_latency = 415;             // calibrate's reading
     sim.crowd = 140;                    // natural
     sim.l1_queue = 33;                  // natural
     sim.l2_queue = 500;                 // natural
@@ -120,7 +120,7 @@ constexpr SimRates read_on_gh100() {
     read.reductions_per_second = 1.045e11;
     read.line_reductions_per_second = 1.364e9;  // slices.txt
     read.dram_rows_per_second = 3.45e10;
-    read.dram_turns_per_second = 1.69e10;  // with the loads
+    read.dram_turns_per_second = 1.69e10;  // measured while loads run
     read.dependent_issue = 4.153;
     read.shared_latency = 18;
     read.l1_latency = 27.34;

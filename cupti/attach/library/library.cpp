@@ -209,7 +209,7 @@ bool tells_of_code() {
         attachment->tell_of_code(module_driver());
         return true;
     } catch (const Error&) {
-        return false;  // of an old driver; reported by the second run
+        return false;  // the driver is old; the second run reports it
     }
 }
 

@@ -4,7 +4,7 @@ namespace coalprof {
 namespace {
 
 constexpr std::uint32_t first_cupti = 130300;
-constexpr int first_driver = 13030;  // of r610
+constexpr int first_driver = 13030;  // r610's CUDA
 
 bool serves_several(const SubscriptionApi& api, int driver_version) {
     std::uint32_t version = 0;
