@@ -12,6 +12,7 @@
 #include "core/pattern/memory_settings.h"
 #include "core/pattern/walk_limit.h"
 #include "core/sweep/transpose.h"
+#include "core/text/describe.h"
 #include "core/text/error.h"
 #include "core/text/range.h"
 
