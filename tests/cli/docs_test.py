@@ -86,6 +86,19 @@ class Links(Case):
                 for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE)}
 
 
+class Warnings(Case):
+    def test_that_the_program_has_stand_in_the_table_of_codes(self):
+        with open(os.path.join(DOCS, "result-file.md"), encoding="utf-8") as document:
+            known = set(re.findall(r"`(W-[A-Z-]+)`", "".join(line for line in document if line.startswith("| `W-"))))
+        used = set()
+        for room in ("core", "cli", "kernels", "cupti"):
+            for path in glob.glob(os.path.join(harness.SOURCE, room, "**", "*.cpp"), recursive=True):
+                with open(path, encoding="utf-8") as source:
+                    used |= set(re.findall(r'"(W-[A-Z-]+)"', source.read()))
+        self.assertGreater(len(used), 20)
+        self.assertEqual(known, used)
+
+
 class FromCode(Case):
     def test_formulas_beside_code_are_those_of_the_file_and_cost_what_the_page_says(self):
         with open(f"{DOCS}/from-code.md", encoding="utf-8") as page:

@@ -145,6 +145,7 @@ TEST(MetricNames, are_of_the_access_and_the_unit_that_their_counter_names) {
         }
     };
     for (const CounterMetrics& row : metric_table()) {
+        EXPECT_EQ(&metrics_of(row.counter), &row) << key_of(row.counter);
         for (const std::string_view name : row.candidates) {
             expect(row.counter, name, of_access);
             expect(row.counter, name, of_unit);
