@@ -432,6 +432,19 @@ TEST(Execution, of_atomics_whose_results_are_used_runs_blocks_in_order) {
     EXPECT_EQ(result[1].global.sectors, 16u);
 }
 
+// From 0 on, modulo 4: both give 0 to 3 in turn to the lanes, each of which stores to a sector of
+// its own.
+TEST(Execution, of_atomics_that_wrap_around_gives_all_numbers_up_to_their_bound) {
+    for (const std::string op : {"inc", "dec"}) {
+        const std::string text = ptx_of(
+            thread + "ld.param.u64 %rd1, [p0];\nld.param.u64 %rd2, [p1];\natom.global." + op +
+                ".u32 %r2, [%rd2], 3;\nmul.wide.u32 %rd5, %r2, 32;\nadd.s64 %rd6, %rd1, %rd5;\n"
+                "st.global.f32 [%rd6], %r3;\nret;\n",
+            2);
+        EXPECT_EQ(run(text, {1, 1, 1}, {32, 1, 1}, {"1=u32[1]=0"})[1].global.sectors, 4u) << op;
+    }
+}
+
 // A function that is not inlined adds what it is given to 4 times the thread's number.
 TEST(Execution, of_calls_passes_arguments_and_results) {
     const std::string text =

@@ -49,6 +49,18 @@ TEST(Samples, give_intervals_that_hold_what_all_blocks_come_to) {
     }
 }
 
+// Both come from the same simulation of L1, so their intervals are equally wide.
+TEST(Estimates, of_passes_of_loads_are_as_wide_as_those_of_all_passes) {
+    const Point point = predicted(~std::uint64_t{0}, 1).points.front();
+    ASSERT_TRUE(point.estimates);
+    const auto share = [&](Counter counter, double Interval::*end) {
+        return point.estimates->of(counter)->*end / number_in(point.predicted[counter]);
+    };
+    for (double Interval::*const end : {&Interval::low, &Interval::high})
+        EXPECT_NEAR(share(Counter::load_data_wavefronts, end), share(Counter::l1_passes, end),
+                    1e-3);
+}
+
 std::vector<std::uint64_t> addresses_of(const std::vector<WarpAccess>& warps) {
     std::vector<std::uint64_t> all;
     for (const WarpAccess& warp : warps)
