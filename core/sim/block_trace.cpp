@@ -16,6 +16,8 @@ namespace {
 // Some milliseconds of simulation, some megabytes of memory.
 constexpr std::size_t most_events = 60'000;
 constexpr std::size_t most_lines = 100'000;
+// What a warp may have, relative to its part of these.
+constexpr std::size_t times_its_part(double share) { return share < 1 ? 8 : share == 1 ? 1 : 1000; }
 
 // Facts about the code, known before it is executed.
 class CodeFlow {
@@ -43,6 +45,28 @@ class CodeFlow {
     }
     static constexpr std::uint32_t shortest_block = 12;
     bool is_target(std::uint32_t at) const { return is_target_[at]; }
+    // A branch back to the begin of its own basic block, which counts by a constant.
+    bool is_round(const Code& code, std::uint32_t branch) const {
+        const PtxInstruction& one = code.instructions[branch];
+        if (one.opcode != Opcode::branch || one.target > branch) return false;
+        std::vector<Slot> counted, compared;
+        for (std::uint32_t i = one.target; i < branch; ++i) {
+            if ((i > one.target && is_target_[i]) || ends_block(code, i)) return false;
+            const PtxInstruction& each = code.instructions[i];
+            if (each.opcode == Opcode::atomic) return false;
+            if (is_step(code, each)) counted.push_back(each.inputs[0]);
+            if (std::ranges::find(each.results, one.guard) != each.results.end())
+                compared = each.inputs;
+        }
+        return std::ranges::any_of(
+            compared, [&](Slot slot) { return std::ranges::find(counted, slot) != counted.end(); });
+    }
+    // A constant is added to a register.
+    static bool is_step(const Code& code, const PtxInstruction& one) {
+        return one.opcode == Opcode::add && one.results.size() == 1 && one.inputs.size() == 2 &&
+               one.inputs[0] == one.results[0] && one.inputs[1] != no_slot &&
+               code.slots[one.inputs[1]].kind == SlotKind::constant;
+    }
     // Where execution continued after `before`, if `at` was executed next.
     std::uint32_t begin_of(const Code& code, std::uint32_t before, std::uint32_t at) const {
         const PtxInstruction& one = code.instructions[before];
@@ -169,6 +193,25 @@ class Rounds {
     std::uint32_t part_ = 0;
 };
 
+// A store of the current basic block.
+struct PendingStore {
+    PtxState state = PtxState::generic;
+    Slot base = no_slot;  // none: it has changed since
+    std::int64_t begin = 0, end = 0;
+    std::uint32_t stage = 0;
+    bool is_atomic = false;
+    // ptxas moves a load before a store at another offset from the same register, and never before
+    // another (machine code of a[i+1] read after a[i] was written:
+    // docs/measurements/h200/hoisted.txt).
+    bool may_be_at(const PtxInstruction& load) const {
+        if (is_atomic) return true;
+        if (load.state != state && load.state != PtxState::generic && state != PtxState::generic)
+            return false;
+        return load.inputs[0] != base ||
+               (load.offset < end && begin < load.offset + load.width_bytes);
+    }
+};
+
 // One warp while its instructions are recorded.
 struct WarpRecord {
     WarpEvents kept;
@@ -181,6 +224,12 @@ struct WarpRecord {
     std::uint32_t consumed = 0;   // by instructions of the block
     std::uint32_t last_copy = 0;  // of cp.async
     std::uint32_t store_stage = 0, load_stage = 0;
+    std::vector<PendingStore> stores;
+    std::uint32_t joined = 0, loaded_words = 0;  // rounds of the basic block so far
+    bool ended_round = false;                    // of those
+    // The least stages of loads, as those before them stay after stores; and of those before the
+    // last store.
+    std::uint32_t after_stores = 0, after_earlier_stores = 0;
     bool is_kept = true;  // still recorded
     Rounds rounds = {};
     std::size_t lines = 0;
@@ -201,8 +250,8 @@ class BlockRecorder : public AccessSink {
           coalescer_(*machine.rules),
           atomics_(sorts_of_atomics(code, machine)),
           share_(share),
-          events_of_warp_((share < 1 ? longest : 1) * (most_events / warps + 40)),
-          lines_of_warp_((share < 1 ? longest : 1) * (most_lines / warps + 40)) {
+          events_of_warp_(times_its_part(share) * (most_events / warps + 40)),
+          lines_of_warp_(times_its_part(share) * (most_lines / warps + 40)) {
         for (const PtxInstruction& one : code.instructions) {
             const std::string_view text = one.statement < code.statements.size()
                                               ? code.statements[one.statement].text
@@ -219,7 +268,7 @@ class BlockRecorder : public AccessSink {
     // `is_whole`: executed to its end, whatever is kept of it.
     void begin_block(std::uint32_t warps, bool is_whole) {
         is_whole_ = is_whole || share_ < 1;
-        if (share_ == 1) all_events_ = kept_events_ = 0;
+        if (share_ >= 1) all_events_ = kept_events_ = 0;
         visited_.clear();
         warps_.clear();
         warps_.resize(warps);
@@ -250,6 +299,7 @@ class BlockRecorder : public AccessSink {
         all_events_ += events;
         if (!warp.is_kept) return is_whole_;
         if (!warp.rounds.step(code_, warp.last_instruction, at, events, share_)) {
+            if (warp.ended_round) flush(warp);
             warp.last_instruction = at;
             return true;
         }
@@ -258,10 +308,16 @@ class BlockRecorder : public AccessSink {
             warp.last_instruction == ~0u ? 0 : flow_.begin_of(code_, warp.last_instruction, at);
         if (warp.last_instruction != ~0u && begin > warp.last_instruction + 1)
             pass_skipped(warp, warp.last_instruction, begin);
+        const bool goes_on =
+            warp.ended_round && begin == code_.instructions[warp.last_instruction].target;
+        if (warp.ended_round && !goes_on) flush(warp);
+        warp.ended_round = false;
         for (std::uint32_t i = begin; i <= at; ++i) {
-            if (flow_.is_target(i)) flush(warp);
+            if (flow_.is_target(i) && !(goes_on && i == begin)) flush(warp);
             pass(warp, i);
-            if (flow_.ends_block(code_, i)) flush(warp);
+            if (!flow_.ends_block(code_, i)) continue;
+            warp.ended_round = joins_next_round(warp, i);
+            if (!warp.ended_round) flush(warp);
         }
         warp.last_instruction = at;
         return true;
@@ -343,7 +399,7 @@ class BlockRecorder : public AccessSink {
         warp.cost.add(costs_[at]);
         std::uint32_t waits = one.guard == no_slot ? 0 : warp.source[one.guard];
         for (const Slot slot : one.inputs)
-            if (slot != no_slot) waits = std::max(waits, warp.source[slot]);
+            if (slot != no_slot) waits = later(warp, waits, warp.source[slot]);
         std::uint32_t result = waits;
         if (is_access(one.opcode) && one.site != ~0u) {
             result = add_event(warp, one, waits);
@@ -353,10 +409,34 @@ class BlockRecorder : public AccessSink {
             return;
         } else {
             if (waits_for_copies_[at]) waits = warp.last_copy;
-            warp.consumed = std::max(warp.consumed, waits);
+            warp.consumed = later(warp, warp.consumed, waits);
         }
-        for (const Slot slot : one.results)
-            if (slot != no_slot) warp.source[slot] = result;
+        for (const Slot slot : one.results) {
+            if (slot == no_slot) continue;
+            warp.source[slot] = result;
+            move_base(warp, one, slot);
+        }
+    }
+    // ptxas unrolls a counted loop of one basic block four times, nvcc's four rounds to 16, and
+    // moves as many loads together as registers have room for: 32 for each thread let 2,048 be
+    // resident, and some hold addresses (docs/measurements/h200/hoisted.txt).
+    bool joins_next_round(WarpRecord& warp, std::uint32_t branch) const {
+        constexpr std::uint32_t most_rounds = 4, most_words = 20;
+        if (!flow_.is_round(code_, branch) || ++warp.joined == most_rounds) return false;
+        return warp.loaded_words + warp.loaded_words / warp.joined <= most_words;
+    }
+    // A base that is moved by a constant stays known.
+    void move_base(WarpRecord& warp, const PtxInstruction& one, Slot base) const {
+        for (PendingStore& store : warp.stores) {
+            if (store.base != base) continue;
+            if (!CodeFlow::is_step(code_, one)) {
+                store.base = no_slot;
+                continue;
+            }
+            const std::uint64_t step = code_.slots[one.inputs[1]].value;
+            for (std::int64_t* const end : {&store.begin, &store.end})
+                *end = static_cast<std::int64_t>(static_cast<std::uint64_t>(*end) - step);
+        }
     }
     // Stores that a short branch skips are guarded instructions: they issue when their guard is
     // known, and loads that may be from their place stay after them.
@@ -376,8 +456,13 @@ class BlockRecorder : public AccessSink {
                 warp.store_stage =
                     std::max({stage_after(warp, waits), warp.load_stage, warp.store_stage});
                 add(warp, {.waits_for = waits}, warp.store_stage);
+                warp.after_stores = warp.after_earlier_stores = warp.store_stage;
                 return;
             }
+    }
+    // Which of two events is issued later.
+    static std::uint32_t later(const WarpRecord& warp, std::uint32_t a, std::uint32_t b) {
+        return std::pair(stage_after(warp, a), a) < std::pair(stage_after(warp, b), b) ? b : a;
     }
     static std::uint32_t stage_after(const WarpRecord& warp, std::uint32_t waits) {
         return waits > warp.first_of_block ? warp.stage[waits - 1 - warp.first_of_block] + 1 : 0;
@@ -394,15 +479,25 @@ class BlockRecorder : public AccessSink {
                          .site = one.site,
                          .waits_for = waits};
         std::uint32_t stage = stage_after(warp, waits);
-        // Loads stay after stores that may be to their place, and stores after such loads.
+        // Loads stay after stores that may be to their place, and after loads of before other
+        // stores; stores stay after loads.
         if (mend_of(one.site).kind == SiteMend::Kind::in_register) {
             // It will not be there.
         } else if (one.opcode == Opcode::load) {
-            stage = std::max(stage, warp.store_stage);
+            std::uint32_t after = 0;
+            for (const PendingStore& store : warp.stores)
+                if (store.may_be_at(one)) after = std::max(after, store.stage);
+            warp.after_stores = std::max(warp.after_stores, after);
+            stage = std::max({stage, after, warp.after_earlier_stores});
+            warp.loaded_words += (one.width_bytes + 3) / 4;
             warp.load_stage = std::max(warp.load_stage, stage);
         } else {
             stage = std::max({stage, warp.load_stage, warp.store_stage});
             warp.store_stage = stage;
+            warp.after_earlier_stores = warp.after_stores;
+            warp.stores.push_back({one.state, one.is_copy ? no_slot : one.inputs[0], one.offset,
+                                   one.offset + one.width_bytes, stage,
+                                   one.opcode == Opcode::atomic});
         }
         const std::uint32_t number = add(warp, event, stage);
         if (one.is_copy) warp.last_copy = number;
@@ -436,6 +531,10 @@ class BlockRecorder : public AccessSink {
         warp.consumed = 0;
         warp.first_of_block = warp.next_number;
         warp.store_stage = warp.load_stage = 0;
+        warp.after_stores = warp.after_earlier_stores = 0;
+        warp.stores.clear();
+        warp.joined = warp.loaded_words = 0;
+        warp.ended_round = false;
         warp.is_kept = warp.kept.events.size() < events_of_warp_ && warp.lines < lines_of_warp_;
     }
 
@@ -450,7 +549,6 @@ class BlockRecorder : public AccessSink {
     Coalescer coalescer_;
     std::vector<SharedAtomic> atomics_;
     double share_;
-    static constexpr std::size_t longest = 8;  // warp, relative to the others
     std::size_t events_of_warp_, lines_of_warp_;
     std::vector<bool> waits_for_copies_;
     std::vector<bool> goes_past_l1_;

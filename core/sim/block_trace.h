@@ -58,7 +58,9 @@ struct SiteMend {
 using SiteMends = std::vector<SiteMend>;  // by Code::sites; empty: none
 
 // Executes these blocks one after the other, each for itself. `share`: of the rounds of long loops
-// that are kept, parts of some rounds from the first one on; 1: all, up to a limit for each warp.
+// that are kept, parts of some rounds from the first one on; 1: all, up to a limit for each warp;
+// `without_limit`: whole warps.
+inline constexpr double without_limit = 2;
 BlockTraces trace_blocks(const Code& code, const KernelLaunch& launch, const LaunchMemory& memory,
                          const Machine& machine, const std::vector<std::uint64_t>& blocks,
                          const SiteMends& mends = {}, double share = 1);

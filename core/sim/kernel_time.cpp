@@ -245,14 +245,36 @@ void set_l1(SimulatedTime& time, const LaunchModel& model, const SimResult& simu
     }
 }
 
+// Rounds that are left out may differ from those that are kept, as if fewer lanes work in them.
+double traced_share_of_sectors(const LaunchModel& model) {
+    if (model.traces.kept_share >= 1) return 1;
+    const std::vector<double> traced = sectors_of_sites(model.traces, model.kinds.size());
+    const double blocks = static_cast<double>(model.traces.blocks.size()) * model.traced_work;
+    const double all = std::reduce(model.totals.sectors.begin(), model.totals.sectors.end()) *
+                       blocks / static_cast<double>(model.blocks);
+    const double share = all > 0 ? std::reduce(traced.begin(), traced.end()) / all : 0;
+    return std::clamp(share, model.traces.kept_share, 1.0);
+}
+
+// The share of the blocks' time that was simulated: what L2 or device memory serves takes
+// longer by the sectors that are left out, the rest by the events.
+double simulated_share(const LaunchModel& model, const SimResult& simulated, double of_sectors) {
+    double busy = 0;
+    for (const SimUnit unit : {SimUnit::l2, SimUnit::dram})
+        busy = std::max(busy, simulated.busy[static_cast<std::size_t>(unit)]);
+    busy = std::min(1.0, busy / std::max(simulated.cycles, 1.0));
+    return 1 / (busy / of_sectors + (1 - busy) / model.traces.kept_share);
+}
+
 // Cycles of all blocks of the multiprocessor: those that were simulated, then more at the pace of
 // the middle ones, while as many are resident as fit.
-double cycles_of_all(const LaunchModel& model, SimResult& simulated, double block_start) {
+double cycles_of_all(const LaunchModel& model, SimResult& simulated, double block_start,
+                     double share) {
     std::ranges::sort(simulated.ends);
     const double count = static_cast<double>(simulated.ends.size());
     const double started =
         static_cast<double>(model.blocks) / static_cast<double>(model.multiprocessors);
-    const double cycles = simulated.cycles / model.traces.kept_share;
+    const double cycles = simulated.cycles / share;
     const std::size_t third = simulated.ends.size() / 3;
     if (started <= count || third == 0) return cycles;
     // Blocks with the launch's work, if all are like the simulated ones. The others only start,
@@ -260,11 +282,11 @@ double cycles_of_all(const LaunchModel& model, SimResult& simulated, double bloc
     const double all = started / model.traced_work, starts = started * block_start;
     if (all <= count) return std::max(cycles, starts);
     const double pace = (simulated.ends[2 * third - 1] - simulated.ends[third - 1]) /
-                        static_cast<double>(third) / model.traces.kept_share;
+                        static_cast<double>(third) / share;
     // No part is busy longer than the launch takes, stores that still wait for device memory among
     // its work.
     const double busiest = *std::ranges::max_element(simulated.busy) * all / count;
-    return std::max({cycles + (all - count) * pace, busiest / model.traces.kept_share, starts});
+    return std::max({cycles + (all - count) * pace, busiest / share, starts});
 }
 
 // The end of the longest block, which starts when a place is free and in the end runs alone.
@@ -509,7 +531,9 @@ SimulatedTime time_of(LaunchModel& model, const SimRates& rates) {
     model.kept_by_l1 = sizes.kept_by_l1;
     time.dirty_bytes = sizes.most_dirty_bytes / 2;
     set_l1(time, model, simulated, of_one.l1_pass);
-    const double cycles = cycles_of_all(model, simulated, of_one.block_start);
+    const double cycles =
+        cycles_of_all(model, simulated, of_one.block_start,
+                      simulated_share(model, simulated, traced_share_of_sectors(model)));
     const double line = seconds_of_atomics(model, rates);
     const double scale = cycles / std::max(simulated.cycles, 1.0);
     for (std::size_t i = 0; i < sim_units; ++i)
@@ -611,6 +635,14 @@ void trace_working(LaunchModel& model, const Code& code, const KernelLaunch& lau
     };
     trace(waves);
     if (model.traces.kept_share < 1 && waves > fewest_waves) trace(fewest_waves);
+    // Of warps that are not alike the long ones get the room that the short ones leave.
+    constexpr double most_of_all = 250'000;
+    const double of_traced = lines * static_cast<double>(numbers.size());
+    if (model.traces.kept_share < 1 && of_traced < most_of_all &&
+        static_cast<double>(model.traces.events) / model.traces.kept_share < most_of_all) {
+        model.traced_share = without_limit;
+        trace(fewest_waves);
+    }
     // Some hundredths of a second.
     constexpr double most_events = 2'000'000;
     if (static_cast<double>(model.traces.events) / model.traces.kept_share < most_events &&

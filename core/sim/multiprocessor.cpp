@@ -36,6 +36,7 @@ class L1Tags {
         std::uint32_t part = 0;
         std::uint64_t before = 0;  // lines that came before its last use
         std::uint8_t present = 0;
+        std::uint8_t leaving = 0;  // of these
         std::array<double, 4> since{};
         double until = 0;  // when its loads have returned
     };
@@ -60,7 +61,17 @@ class L1Tags {
     // (docs/measurements/h200/met_lines.txt).
     void store_part(std::uint64_t line, double now) {
         const std::uint32_t* const found = places_.find(line);
-        if (found && lines_[*found].until > now) lines_[*found].present = 0;
+        if (!found || lines_[*found].until <= now) return;
+        lines_[*found].leaving = lines_[*found].present;
+        drop_leaving(lines_[*found], now);
+    }
+    // Sectors that are on their way when they are stored to are there until they have come.
+    static void drop_leaving(Line& one, double now) {
+        for (std::uint32_t sector = 0; sector < 4 && one.leaving != 0; ++sector)
+            if (const std::uint32_t bit = 1u << sector; one.since[sector] <= now) {
+                one.present = static_cast<std::uint8_t>(one.present & ~(one.leaving & bit));
+                one.leaving = static_cast<std::uint8_t>(one.leaving & ~bit);
+            }
     }
 
  private:
@@ -133,6 +144,7 @@ struct RunningWarp {
     std::uint32_t scheduler = 0;
     double last_return = 0;  // loads return in order: who waits for one waits for those before it
     double ready = 0;        // since it waits for no load and no barrier
+    double asked = 0;        // when it issued its access
     struct Return {
         double at = 0;
         std::uint32_t site = 0;
@@ -223,7 +235,7 @@ class MultiprocessorRun {
                 return;
             }
         const bool is_access = event.unit != TraceUnit::none && event.unit != TraceUnit::barrier;
-        const double issued = issue(warp, event.cost, now);
+        const double issued = warp.asked = issue(warp, event.cost, now);
         if (event.unit == TraceUnit::barrier) {
             ++warp.next;
             return arrive(warp.block, number, issued);
@@ -306,7 +318,7 @@ class MultiprocessorRun {
         double going_on = issued;
         const double tags = tag_stage_.busy, data = data_stage_.busy, l2 = l2_.busy,
                      dram = dram_.busy;
-        access(event, issued, back, going_on);
+        access(event, warp.asked, issued, back, going_on);
         if (event.unit != TraceUnit::none) {
             SiteCycles& cycles = result_.cycles_of_site[event.site];
             cycles.l1 += tag_stage_.busy - tags;
@@ -360,7 +372,7 @@ class MultiprocessorRun {
     }
 
     // `back`: when the loaded value is there; `going_on`: when the warp can issue again.
-    void access(const TraceEvent& event, double now, double& back, double& going_on) {
+    void access(const TraceEvent& event, double asked, double now, double& back, double& going_on) {
         switch (event.unit) {
             case TraceUnit::shared:
                 going_on = now;
@@ -370,7 +382,7 @@ class MultiprocessorRun {
             case TraceUnit::load: back = load(event, now); return;
             case TraceUnit::store:
             case TraceUnit::atomic:
-            case TraceUnit::reduce: back = write(event, now); return;
+            case TraceUnit::reduce: back = write(event, asked, now); return;
             default: return;
         }
     }
@@ -394,8 +406,9 @@ class MultiprocessorRun {
         const auto sectors = sector_count(touched.sectors);
         result_.load_sectors[event.site] += sectors;
         owed_[event.site].read_bytes += sectors * traffic_[event.site].read_bytes;
-        if (event.goes_past_l1) return fetch(event.site, touched.line, sectors, now);
+        if (event.goes_past_l1) return fetch(event.site, touched, now);
         L1Tags::Line& line = tags_.find(touched.line, event.part);
+        L1Tags::drop_leaving(line, now);
         const auto hit = static_cast<std::uint8_t>(touched.sectors & line.present);
         const auto missing = static_cast<std::uint8_t>(touched.sectors & ~line.present);
         result_.hit_sectors[event.site] += sector_count(hit);
@@ -404,20 +417,21 @@ class MultiprocessorRun {
             if ((hit >> sector & 1) != 0) back = std::max(back, line.since[sector]);
         if (missing == 0) return back;
         line.present |= missing;
-        const double there = fetch(event.site, touched.line, sector_count(missing), now);
+        const double there = fetch(event.site, {.line = touched.line, .sectors = missing}, now);
         for (std::uint32_t sector = 0; sector < 4; ++sector)
             if ((missing >> sector & 1) != 0) line.since[sector] = there;
         return std::max(back, there);
     }
     // A line that comes back passes the tags again (docs/measurements/h100/products.txt).
-    double fetch(std::uint32_t site, std::uint64_t line, int sectors, double now) {
+    double fetch(std::uint32_t site, const LineTouch& missing, double now) {
         tag_stage_.serve(now, rates_.l1_pass);
-        const bool joins = loads_.find(line, now) != nullptr;
+        const bool joins = loads_.find(missing.line, now) != nullptr;
+        const int sectors = sector_count(missing.sectors);
         if (!joins) {
             loads_.place(places, now);
-            loads_.open(line, 0, now + rates_.join_cycles);
+            loads_.open(missing.line, 0, now + rates_.join_cycles);
             result_.read_requests[site] += 1;
-            l2_.serve(now, cycles_of_turn(line, now));
+            l2_.serve(now, cycles_of_turn(missing, now));
         }
         const double through =
             l2_.serve(now, std::max(joins ? 0 : rates_.read_request, sectors * rates_.sector));
@@ -428,15 +442,19 @@ class MultiprocessorRun {
         owed = 0;
         return there + rates_.l2_latency + rates_.dram_latency + crowd(dram_, through);
     }
-    // A load keeps its slice busy for longer if it comes soon after a store to its line.
-    double cycles_of_turn(std::uint64_t line, double now) {
-        const std::uint32_t* const site = met_lines_.find(line);
-        if (!site || now <= 0) return 0;
+    // A load keeps its slice busy for longer if it comes soon after a store to its sector.
+    double cycles_of_turn(const LineTouch& load, double now) {
+        const std::uint32_t* const found = met_lines_.find(load.line);
+        if (!found || now <= 0) return 0;
+        const MetLine& met = met_[*found];
         met_loads_ += 1;
+        const double turn = crowd_of(met.site) * rates_.slice_turn;
+        for (std::uint32_t sector = 0; sector < 4; ++sector)
+            if ((load.sectors >> sector & 1) != 0 && now < met.stored[sector] + rates_.turn_window)
+                return turn;
         const double both = met_loads_ + met_stores_;
-        const double of_line = both / now * rates_.sharers / rates_.stored_lines[*site];
-        return crowd_of(*site) * rates_.slice_turn * met_stores_ / both *
-               (1 - std::exp(-of_line * rates_.turn_window));
+        const double of_line = both / now * rates_.sharers / rates_.stored_lines[met.site];
+        return turn * met_stores_ / both * (1 - std::exp(-of_line * rates_.turn_window));
     }
     // Other multiprocessors' requests arrive at random: the mean queue of a server with this load
     // (M/D/1).
@@ -474,27 +492,35 @@ class MultiprocessorRun {
         return crowd * std::max(rates_.write_request,
                                 whole * rates_.sector + (sectors - whole) * rates_.partial_write);
     }
-    // Remembers lines that several warps store to.
-    void note_stored(std::uint32_t site, std::uint64_t line) {
+    // Remembers lines that are stored to, by when.
+    void note_stored(std::uint32_t site, const LineTouch& stored, double now) {
         constexpr double most = 1e6;
         const double lines = site < rates_.stored_lines.size() ? rates_.stored_lines[site] : 0;
         if (lines == 0 || lines > most) return;
-        if (!met_lines_.find(line)) met_lines_.insert(line, site);
         met_stores_ += 1;
+        const std::uint32_t* const found = met_lines_.find(stored.line);
+        const auto at = found ? *found : static_cast<std::uint32_t>(met_.size());
+        if (!found) {
+            met_lines_.insert(stored.line, at);
+            met_.push_back({.site = site});
+            met_.back().stored.fill(-rates_.turn_window);
+        }
+        for (std::uint32_t sector = 0; sector < 4; ++sector)
+            if ((stored.sectors >> sector & 1) != 0) met_[at].stored[sector] = now;
     }
     // A request waits until L2 takes it, or some cycles. Until then others to its line join.
     double store_line(const TraceEvent& event, const LineTouch& touched, double now) {
         stored_ =
             std::max(stored_, stores_.place(touched.is_of_words ? places : places_of_bytes, now));
         const double through = l2_.serve(stored_, store_cycles(event.site, touched));
-        note_stored(event.site, touched.line);
+        note_stored(event.site, touched, through);
         stores_.open(touched.line, touched.sectors,
                      std::max(through, stored_ + rates_.join_cycles));
         result_.write_requests[event.site] += 1;
         result_.write_sectors[event.site] += sector_count(touched.sectors);
         return through;
     }
-    double write(const TraceEvent& event, double now) {
+    double write(const TraceEvent& event, double asked, double now) {
         const double looked_up = look_up(event, now);
         const bool is_store = event.unit == TraceUnit::store;
         // Each packet's sector is computed; where the result is used it comes back.
@@ -510,7 +536,7 @@ class MultiprocessorRun {
             const LineTouch& touched = traces_.lines[event.first_line + i];
             if (is_store) {
                 result_.stored_lines[event.site] += 1;
-                if (touched.whole != touched.sectors) tags_.store_part(touched.line, looked_up);
+                if (touched.whole != touched.sectors) tags_.store_part(touched.line, asked);
             }
             if (is_store && joins(event, touched, std::max(looked_up, stored_))) continue;
             const double through =
@@ -567,7 +593,12 @@ class MultiprocessorRun {
     // Lines with a request that waits (docs/measurements/h100/gathered.txt, of stores).
     static constexpr std::size_t places = 24, places_of_bytes = 8;
     OpenRequests loads_, stores_;
-    LineTable met_lines_;  // several warps store to them; the site of the store
+    struct MetLine {
+        std::uint32_t site = 0;             // of the first store
+        std::array<double, 4> stored = {};  // when the last store to the sector came to L2
+    };
+    std::vector<MetLine> met_;  // lines that are stored to
+    LineTable met_lines_;       // their places there
     double met_loads_ = 0, met_stores_ = 0;
     double most_crowd_ = 1;
     bool stores_parts_ = false;              // some store writes less than its sectors
