@@ -7,6 +7,7 @@
 
 #include "core/access/lane_set.h"
 #include "core/program/step_code.h"
+#include "core/sim/code_flow.h"
 #include "core/sim/line_table.h"
 #include "core/sim/visited_places.h"
 
@@ -18,73 +19,6 @@ constexpr std::size_t most_events = 60'000;
 constexpr std::size_t most_lines = 100'000;
 // What a warp may have, relative to its part of these.
 constexpr std::size_t times_its_part(double share) { return share < 1 ? 8 : share == 1 ? 1 : 1000; }
-
-// Facts about the code, known before it is executed.
-class CodeFlow {
- public:
-    explicit CodeFlow(const Code& code)
-        : is_target_(code.instructions.size() + 1), next_kept_(code.instructions.size() + 1) {
-        for (std::size_t i = 0; i < code.instructions.size(); ++i) {
-            const PtxInstruction& one = code.instructions[i];
-            const auto is_jumped_to = [&](std::uint32_t target) {
-                // Code that a short branch skips becomes guarded instructions.
-                if (target <= i || target > i + shortest_block) is_target_[target] = true;
-            };
-            if (one.opcode == Opcode::branch) is_jumped_to(one.target);
-            for (const std::uint32_t target : one.targets) is_target_[target] = true;
-        }
-        auto next = static_cast<std::uint32_t>(code.instructions.size());
-        next_kept_.back() = next;
-        for (auto i = static_cast<std::uint32_t>(code.instructions.size()); i-- > 0;) {
-            const PtxInstruction& one = code.instructions[i];
-            if (is_control_flow(one.opcode) || one.opcode == Opcode::barrier || one.is_needed ||
-                (is_access(one.opcode) && one.site != ~0u))
-                next = i;
-            next_kept_[i] = next;
-        }
-    }
-    static constexpr std::uint32_t shortest_block = 12;
-    bool is_target(std::uint32_t at) const { return is_target_[at]; }
-    // A branch back to the begin of its own basic block, which counts by a constant.
-    bool is_round(const Code& code, std::uint32_t branch) const {
-        const PtxInstruction& one = code.instructions[branch];
-        if (one.opcode != Opcode::branch || one.target > branch) return false;
-        std::vector<Slot> counted, compared;
-        for (std::uint32_t i = one.target; i < branch; ++i) {
-            if ((i > one.target && is_target_[i]) || ends_block(code, i)) return false;
-            const PtxInstruction& each = code.instructions[i];
-            if (each.opcode == Opcode::atomic) return false;
-            if (is_step(code, each)) counted.push_back(each.inputs[0]);
-            if (std::ranges::find(each.results, one.guard) != each.results.end())
-                compared = each.inputs;
-        }
-        return std::ranges::any_of(
-            compared, [&](Slot slot) { return std::ranges::find(counted, slot) != counted.end(); });
-    }
-    // A constant is added to a register.
-    static bool is_step(const Code& code, const PtxInstruction& one) {
-        return one.opcode == Opcode::add && one.results.size() == 1 && one.inputs.size() == 2 &&
-               one.inputs[0] == one.results[0] && one.inputs[1] != no_slot &&
-               code.slots[one.inputs[1]].kind == SlotKind::constant;
-    }
-    // Where execution continued after `before`, if `at` was executed next.
-    std::uint32_t begin_of(const Code& code, std::uint32_t before, std::uint32_t at) const {
-        const PtxInstruction& one = code.instructions[before];
-        if (next_kept_[before + 1] == at) return before + 1;
-        if (one.opcode == Opcode::branch && next_kept_[one.target] == at) return one.target;
-        return at;  // other lanes go on
-    }
-    bool ends_block(const Code& code, std::uint32_t at) const {
-        const PtxInstruction& one = code.instructions[at];
-        if (one.opcode == Opcode::branch)
-            return one.target <= at || one.target > at + shortest_block;
-        return is_control_flow(one.opcode) || one.opcode == Opcode::barrier;
-    }
-
- private:
-    std::vector<bool> is_target_;
-    std::vector<std::uint32_t> next_kept_;
-};
 
 // How far a warp's stretches of adjacent words were moved, by their first addresses.
 using Shifts = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
@@ -207,8 +141,13 @@ struct PendingStore {
         if (is_atomic) return true;
         if (load.state != state && load.state != PtxState::generic && state != PtxState::generic)
             return false;
-        return load.inputs[0] != base ||
+        return load.inputs[0] != base || !is_near(load.offset) ||
                (load.offset < end && begin < load.offset + load.width_bytes);
+    }
+    // Sums of others might overflow.
+    static bool is_near(std::int64_t offset) {
+        constexpr std::int64_t far = std::int64_t{1} << 40;
+        return -far < offset && offset < far;
     }
 };
 
@@ -295,7 +234,7 @@ class BlockRecorder : public AccessSink {
     bool step(std::uint32_t at) override {
         WarpRecord& warp = *now_;
         const double events =
-            is_access(code_.instructions[at].opcode) || flow_.ends_block(code_, at) ? 1 : 0;
+            is_access(code_.instructions[at].opcode) || flow_.ends_block(at) ? 1 : 0;
         all_events_ += events;
         if (!warp.is_kept) return is_whole_;
         if (!warp.rounds.step(code_, warp.last_instruction, at, events, share_)) {
@@ -305,7 +244,7 @@ class BlockRecorder : public AccessSink {
         }
         kept_events_ += events;
         const std::uint32_t begin =
-            warp.last_instruction == ~0u ? 0 : flow_.begin_of(code_, warp.last_instruction, at);
+            warp.last_instruction == ~0u ? 0 : flow_.begin_of(warp.last_instruction, at);
         if (warp.last_instruction != ~0u && begin > warp.last_instruction + 1)
             pass_skipped(warp, warp.last_instruction, begin);
         const bool goes_on =
@@ -315,7 +254,7 @@ class BlockRecorder : public AccessSink {
         for (std::uint32_t i = begin; i <= at; ++i) {
             if (flow_.is_target(i) && !(goes_on && i == begin)) flush(warp);
             pass(warp, i);
-            if (!flow_.ends_block(code_, i)) continue;
+            if (!flow_.ends_block(i)) continue;
             warp.ended_round = joins_next_round(warp, i);
             if (!warp.ended_round) flush(warp);
         }
@@ -422,28 +361,31 @@ class BlockRecorder : public AccessSink {
     // resident, and some hold addresses (docs/measurements/h200/hoisted.txt).
     bool joins_next_round(WarpRecord& warp, std::uint32_t branch) const {
         constexpr std::uint32_t most_rounds = 4, most_words = 20;
-        if (!flow_.is_round(code_, branch) || ++warp.joined == most_rounds) return false;
+        if (!flow_.is_round(branch) || ++warp.joined == most_rounds) return false;
         return warp.loaded_words + warp.loaded_words / warp.joined <= most_words;
     }
     // A base that is moved by a constant stays known.
     void move_base(WarpRecord& warp, const PtxInstruction& one, Slot base) const {
         for (PendingStore& store : warp.stores) {
             if (store.base != base) continue;
-            if (!CodeFlow::is_step(code_, one)) {
+            const auto step = is_step(code_, one)
+                                  ? static_cast<std::int64_t>(code_.slots[one.inputs[1]].value)
+                                  : 0;
+            if (step == 0 || !PendingStore::is_near(step)) {
                 store.base = no_slot;
                 continue;
             }
-            const std::uint64_t step = code_.slots[one.inputs[1]].value;
-            for (std::int64_t* const end : {&store.begin, &store.end})
-                *end = static_cast<std::int64_t>(static_cast<std::uint64_t>(*end) - step);
+            store.begin -= step;
+            store.end -= step;
+            if (!PendingStore::is_near(store.begin)) store.base = no_slot;
         }
     }
     // Stores that a short branch skips are guarded instructions: they issue when their guard is
     // known, and loads that may be from their place stay after them.
     void pass_skipped(WarpRecord& warp, std::uint32_t branch, std::uint32_t target) {
         const PtxInstruction& one = code_.instructions[branch];
-        if (one.opcode != Opcode::branch || one.guard == no_slot ||
-            flow_.ends_block(code_, branch) || target > branch + CodeFlow::shortest_block)
+        if (one.opcode != Opcode::branch || one.guard == no_slot || flow_.ends_block(branch) ||
+            target > branch + CodeFlow::shortest_block)
             return;
         const auto is_store = [&](std::uint32_t i) {
             const PtxInstruction& skipped = code_.instructions[i];
@@ -495,9 +437,13 @@ class BlockRecorder : public AccessSink {
             stage = std::max({stage, warp.load_stage, warp.store_stage});
             warp.store_stage = stage;
             warp.after_earlier_stores = warp.after_stores;
-            warp.stores.push_back({one.state, one.is_copy ? no_slot : one.inputs[0], one.offset,
-                                   one.offset + one.width_bytes, stage,
-                                   one.opcode == Opcode::atomic});
+            const bool is_known = !one.is_copy && PendingStore::is_near(one.offset);
+            warp.stores.push_back({.state = one.state,
+                                   .base = is_known ? one.inputs[0] : no_slot,
+                                   .begin = is_known ? one.offset : 0,
+                                   .end = is_known ? one.offset + one.width_bytes : 0,
+                                   .stage = stage,
+                                   .is_atomic = one.opcode == Opcode::atomic});
         }
         const std::uint32_t number = add(warp, event, stage);
         if (one.is_copy) warp.last_copy = number;
