@@ -63,11 +63,11 @@ TEST(Kernels, as_people_write_them_take_about_as_long_as_on_an_h100) {
                     0.02 * launch.l1_hit_sectors)
             << launch.kernel;
         // 36 of 39 and 43 of 48 measured hits were 0.8 to 1.1 times the predicted ones
-        // (docs/measurements/h100/natural_check.txt).
+        // (docs/measurements/h100/natural_check.txt). Whole numbers: of the value, then of its end.
         if (const Interval* hits = result.points.front().estimates->of(Counter::l1_hit_sectors)) {
             const double value = number_in(predicted[Counter::l1_hit_sectors]);
             EXPECT_NEAR(hits->low, 0.8 * value, 1) << launch.kernel;
-            EXPECT_NEAR(hits->high, 1.1 * value, 1) << launch.kernel;
+            EXPECT_NEAR(hits->high, 1.1 * value, 2) << launch.kernel;
         }
     }
     ASSERT_EQ(factors.size(), 9u);
