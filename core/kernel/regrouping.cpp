@@ -45,7 +45,7 @@ void RegroupingSink::take(std::uint32_t site, Space space, const WarpAccess& acc
     if (parts_.size() == most_parts) pass_on_all();
     box_ = box;
     attempt_[site] += box.blocks();
-    parts_.push_back({site, access, growth});
+    parts_.push_back({site, access, growth, parts_.size()});
 }
 
 void RegroupingSink::resume(std::uint32_t warp) {
@@ -67,8 +67,9 @@ void RegroupingSink::drop() {
 
 void RegroupingSink::pass_on_all() {
     if (parts_.empty()) return;
-    std::ranges::stable_sort(parts_, {}, [](const Part& one) {
-        return std::tuple(one.access.kind, one.access.active_lanes, one.address());
+    // No stable_sort, about which clang warns with libstdc++ 12.
+    std::ranges::sort(parts_, {}, [](const Part& one) {
+        return std::tuple(one.access.kind, one.access.active_lanes, one.address(), one.number);
     });
     for (const bool is_one_site : {true, false})
         for (std::uint32_t bytes = most_bytes; bytes > 1; bytes /= 2) widen(bytes, is_one_site);

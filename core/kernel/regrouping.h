@@ -31,6 +31,7 @@ class RegroupingSink : public AccessSink {
         std::uint32_t site = 0;
         WarpAccess access;
         Growth growth{};
+        std::size_t number = 0;  // in the order of execution
         bool is_used = false;
         std::uint64_t address() const;  // of its first lane
     };
