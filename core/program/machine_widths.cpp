@@ -31,7 +31,8 @@ bool may_widen(const PtxInstruction& one) {
 template <typename Record>
 std::vector<Record> records_in(std::string_view bytes) {
     std::vector<Record> records(bytes.size() / sizeof(Record));
-    std::memcpy(records.data(), bytes.data(), records.size() * sizeof(Record));
+    if (!records.empty())  // an empty section has no address
+        std::memcpy(records.data(), bytes.data(), records.size() * sizeof(Record));
     return records;
 }
 
