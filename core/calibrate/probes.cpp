@@ -114,7 +114,7 @@ std::vector<StreamRecipe> recipes(const Sizes& sizes) {
         // One whole sector of each line.
         {&SimRates::write_requests_per_second, 0.5, again("(i/2*8 + i%2)", 16), store, f32x4,
          middle, several},
-        {&SimRates::partial_writes_per_second, 1, again("(i*8)", 4), store, f32, middle / 2,
+        {&SimRates::write_sectors_per_second, 1, again("(i*8)", 4), store, f32, middle / 2,
          several},
         {&SimRates::reductions_per_second, 1.0 / 8, again("i", 4), reduce, f32, middle, several},
         // All to one word, each lane for itself.

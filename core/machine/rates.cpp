@@ -17,7 +17,7 @@ void scale(SimRates& sim, const Board& board, const Board& measured, double proc
         sim.clock_hertz *= static_cast<double>(*board.boost_clock_mhz) / *measured.boost_clock_mhz;
     for (double* const one : {&sim.blocks_per_second, &sim.read_requests_per_second,
                               &sim.sectors_per_second, &sim.write_requests_per_second,
-                              &sim.partial_writes_per_second, &sim.reductions_per_second})
+                              &sim.write_sectors_per_second, &sim.reductions_per_second})
         *one *= processors;
     sim.dram_read_bytes_per_second *= memory;
     sim.dram_write_bytes_per_second *= memory;
@@ -88,8 +88,8 @@ std::span<const SimRateInfo> all_sim_rates() {
         SimRateInfo{"sim_sectors_per_second", per_second, &SimRates::sectors_per_second},
         SimRateInfo{"sim_write_requests_per_second", per_second,
                     &SimRates::write_requests_per_second},
-        SimRateInfo{"sim_partial_writes_per_second", per_second,
-                    &SimRates::partial_writes_per_second},
+        SimRateInfo{"sim_write_sectors_per_second", per_second,
+                    &SimRates::write_sectors_per_second},
         SimRateInfo{"sim_reductions_per_second", per_second, &SimRates::reductions_per_second},
         SimRateInfo{"sim_line_reductions_per_second", per_second,
                     &SimRates::line_reductions_per_second},
@@ -108,6 +108,7 @@ std::span<const SimRateInfo> all_sim_rates() {
         SimRateInfo{"sim_l2_latency", cycles, &SimRates::l2_latency},
         SimRateInfo{"sim_dram_latency", cycles, &SimRates::dram_latency},
         SimRateInfo{"sim_crowd", cycles, &SimRates::crowd},
+        SimRateInfo{"sim_write_crowd", cycles, &SimRates::write_crowd},
         SimRateInfo{"sim_l1_queue", cycles, &SimRates::l1_queue},
         SimRateInfo{"sim_l2_queue", cycles, &SimRates::l2_queue},
         SimRateInfo{"sim_join_cycles", cycles, &SimRates::join_cycles},

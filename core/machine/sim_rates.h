@@ -15,7 +15,7 @@ struct SimRates {
     double read_requests_per_second = 0;    // lines, from L1 to L2
     double sectors_per_second = 0;          // sectors between L1 and L2
     double write_requests_per_second = 0;   // lines
-    double partial_writes_per_second = 0;   // sectors that are written in part
+    double write_sectors_per_second = 0;    // whole or in part
     double reductions_per_second = 0;       // sectors of atomics
     double line_reductions_per_second = 0;  // those of one slice of L2
     double dram_read_bytes_per_second = 0;
@@ -33,11 +33,12 @@ struct SimRates {
     double shared_latency = 0;
     double l1_latency = 0;
     double l2_latency = 0;
-    double dram_latency = 0;        // more
-    double crowd = 0;               // more, where L2 and device memory are busy half of the time
-    double l1_queue = 0;            // of accesses that wait for L1
-    double l2_queue = 0;            // of requests that wait for L2
-    double join_cycles = 0;         // requests for a line join within this time
+    double dram_latency = 0;  // more
+    double crowd = 0;         // more, times b / sqrt(1 - b) of device memory that is busy for b
+    double write_crowd = 0;   // likewise, where it writes all of this time
+    double l1_queue = 0;      // of accesses that wait for L1
+    double l2_queue = 0;      // of requests that wait for L2
+    double join_cycles = 0;   // requests for a line join within this time
     double between_schedulers = 0;  // whose warps start
     double least_request = 0;       // a line's time between one multiprocessor and L2
     double least_sector = 0;        // a sector's time between them

@@ -63,7 +63,7 @@ MultiprocessorRates rates_of_one(const LaunchModel& model, const SimRates& rates
     one.read_request = std::max(rates.least_request, share(rates.read_requests_per_second));
     one.sector = std::max(rates.least_sector, share(rates.sectors_per_second));
     one.write_request = std::max(rates.least_request, share(rates.write_requests_per_second));
-    one.partial_write = share(rates.partial_writes_per_second);
+    one.write_sector = share(rates.write_sectors_per_second);
     one.reduction = share(rates.reductions_per_second);
     const double slices = slices_on(model);
     one.slice_sector = share(rates.line_reductions_per_second) / slices;

@@ -440,7 +440,7 @@ class MultiprocessorRun {
         const double there =
             dram_.serve(through, owed * rates_.dram_byte * traffic_[site].read_times);
         owed = 0;
-        return there + rates_.l2_latency + rates_.dram_latency + crowd(dram_, through);
+        return there + rates_.l2_latency + rates_.dram_latency + crowd(through);
     }
     // A load keeps its slice busy for longer if it comes soon after a store to its sector.
     double cycles_of_turn(const LineTouch& load, double now) {
@@ -456,12 +456,14 @@ class MultiprocessorRun {
         const double of_line = both / now * rates_.sharers / rates_.stored_lines[met.site];
         return turn * met_stores_ / both * (1 - std::exp(-of_line * rates_.turn_window));
     }
-    // Other multiprocessors' requests arrive at random: the mean queue of a server with this load
-    // (M/D/1).
-    double crowd(const Server& server, double now) const {
-        constexpr double busiest = 0.85, settled = 2000;
-        const double share = std::min(busiest, server.busy / (now + settled));
-        return rates_.crowd * share / (1 - share);
+    // A load waits for those of others in its channel, and for longer where the channel turns to
+    // lines that are written back: docs/measurements/h200/busy_memory.txt.
+    double crowd(double now) const {
+        constexpr double busiest = 0.95, settled = 2000;
+        const double share = std::min(busiest, dram_.busy / (now + settled));
+        const double written = dram_.busy > 0 ? written_cycles_ / dram_.busy : 0;
+        return (rates_.crowd + rates_.write_crowd * std::sqrt(written)) * share /
+               std::sqrt(1 - share);
     }
     // None of its lines needs a place.
     bool joins_all(const TraceEvent& event, double now) {
@@ -482,15 +484,14 @@ class MultiprocessorRun {
         return site < rates_.store_crowds.size() ? rates_.store_crowds[site] : 1;
     }
     double store_cycles(std::uint32_t site, const LineTouch& touched) const {
-        const int sectors = sector_count(touched.sectors), whole = sector_count(touched.whole);
+        const int sectors = sector_count(touched.sectors);
         // A slice takes 1.42e9 sectors a second, and 5.5e8 requests (gathered.txt).
         constexpr double least_sectors = 2.6;
         const double crowd = crowd_of(site);
         if (crowd > crowded)
             return crowd * rates_.slice_sector *
                    std::max(least_sectors, static_cast<double>(sectors));
-        return crowd * std::max(rates_.write_request,
-                                whole * rates_.sector + (sectors - whole) * rates_.partial_write);
+        return crowd * std::max(rates_.write_request, sectors * rates_.write_sector);
     }
     // Remembers lines that are stored to, by when.
     void note_stored(std::uint32_t site, const LineTouch& stored, double now) {
@@ -549,12 +550,13 @@ class MultiprocessorRun {
             owed.write_bytes += sectors * of_site.write_bytes;
             back = std::max(back, through + rates_.l2_latency);
             if (owed.read_bytes < 32 && owed.write_bytes < 32) continue;
+            const double written = owed.write_bytes * rates_.dram_write_byte * of_site.write_times;
+            written_cycles_ += written;
             const double there = dram_.serve(
-                through, owed.read_bytes * rates_.dram_byte * of_site.read_times +
-                             owed.write_bytes * rates_.dram_write_byte * of_site.write_times);
+                through, owed.read_bytes * rates_.dram_byte * of_site.read_times + written);
             if (owed.read_bytes > 0 && !is_store)
-                back = std::max(
-                    back, there + rates_.l2_latency + rates_.dram_latency + crowd(dram_, through));
+                back = std::max(back,
+                                there + rates_.l2_latency + rates_.dram_latency + crowd(through));
             owed = {};
         }
         return back;
@@ -590,6 +592,7 @@ class MultiprocessorRun {
     std::size_t next_block_ = 0;
     std::array<std::array<Server, 4>, 4> schedulers_;
     Server starts_, tag_stage_, data_stage_, l2_, dram_;
+    double written_cycles_ = 0;  // of what dram_ was busy for
     // Lines with a request that waits (docs/measurements/h100/gathered.txt, of stores).
     static constexpr std::size_t places = 24, places_of_bytes = 8;
     OpenRequests loads_, stores_;

@@ -22,8 +22,8 @@ struct MultiprocessorRates : SimRates {
     double read_request = 0;  // of a line, on its way to L2
     double sector = 0;        // of each sector on its way back
     double write_request = 0;
-    double partial_write = 0;  // of a sector
-    double reduction = 0;      // of each sector
+    double write_sector = 0;
+    double reduction = 0;  // of each sector
     double dram_byte = 0;
     double dram_write_byte = 0;
     std::uint32_t l1_lines = 0;

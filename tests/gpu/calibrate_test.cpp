@@ -18,9 +18,10 @@ TEST_F(CalibrateOnGpu, measures_the_rates_of_the_simulation) {
         if (!rate.is_measured) kept.push_back(rate.info.key);
     EXPECT_THAT(
         kept, testing::ElementsAre("sim_start_seconds", "flush_seconds", "sim_first_block_latency",
-                                   "sim_l1_pass", "sim_shared_pass", "sim_crowd", "sim_l1_queue",
-                                   "sim_l2_queue", "sim_join_cycles", "sim_between_schedulers",
-                                   "sim_l2_share", "sim_dirty_share", "sim_partial_share"));
+                                   "sim_l1_pass", "sim_shared_pass", "sim_crowd", "sim_write_crowd",
+                                   "sim_l1_queue", "sim_l2_queue", "sim_join_cycles",
+                                   "sim_between_schedulers", "sim_l2_share", "sim_dirty_share",
+                                   "sim_partial_share"));
 }
 
 }  // namespace

@@ -70,7 +70,8 @@ constexpr SimRates simulated() {
     sim.read_requests_per_second = 2.04e11;   // a fit of whole launches (tests/data/h100)
     sim.sectors_per_second = 2.5e11;          // natural
     sim.write_requests_per_second = 6.25e10;  // a fit of whole launches (tests/data/h100)
-    sim.partial_writes_per_second = 1.4e11;   // natural
+    sim.write_sectors_per_second =
+        1.04e11;  // calibrate's reading; docs/measurements/h200/stores.txt
     // docs/measurements/h100/slices.txt: sums at random places; of one slice between 1.36e9 (one
     // word) and 1.7e9 (whole lines).
     sim.reductions_per_second = 9.0e10;
@@ -89,7 +90,8 @@ constexpr SimRates simulated() {
     sim.l1_latency = 35;                // about: likewise
     sim.l2_latency = 271.3;             // calibrate's reading
     sim.dram_latency = 415;             // calibrate's reading
-    sim.crowd = 140;                    // natural
+    sim.crowd = 70;                     // docs/measurements/h200/busy_memory.txt
+    sim.write_crowd = 430;              // likewise
     sim.l1_queue = 33;                  // natural
     sim.l2_queue = 500;                 // natural
     // docs/measurements/h100/joins.txt
@@ -116,7 +118,7 @@ constexpr SimRates read_on_gh100() {
     read.read_requests_per_second = 1.437e11;
     read.sectors_per_second = 2.637e11;
     read.write_requests_per_second = 7.60e10;
-    read.partial_writes_per_second = 1.046e11;
+    read.write_sectors_per_second = 1.046e11;
     read.reductions_per_second = 1.045e11;
     read.line_reductions_per_second = 1.364e9;  // slices.txt
     read.dram_rows_per_second = 3.45e10;
@@ -144,6 +146,9 @@ constexpr Rates h100() {
 constexpr Rates h200() {
     Rates rates = h100();
     rates.sim.dram_read_bytes_per_second *= 4814.0 / 3352.0;  // their peaks
+    rates.sim.write_sectors_per_second = 1.5e11;              // docs/measurements/h200/stores.txt
+    rates.sim_read.write_sectors_per_second =
+        1.603e11;  // docs/measurements/h200/calibrate/twice.txt
     for (SimRates* const one : {&rates.sim, &rates.sim_read}) {
         one->dram_write_bytes_per_second *= 4814.0 / 3352.0;
         one->dram_rows_per_second *= 6.0 / 5.0;  // their stacks

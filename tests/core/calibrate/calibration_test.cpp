@@ -304,7 +304,7 @@ TEST(SimReadings, of_an_h100_give_the_rates_of_its_chip) {
                                             {&SimRates::read_requests_per_second, 1.4372e11},
                                             {&SimRates::sectors_per_second, 2.6373e11},
                                             {&SimRates::write_requests_per_second, 7.6116e10},
-                                            {&SimRates::partial_writes_per_second, 1.0452e11},
+                                            {&SimRates::write_sectors_per_second, 1.0452e11},
                                             {&SimRates::reductions_per_second, 1.0452e11},
                                             {&SimRates::line_reductions_per_second, 1.3642e9},
                                             {&SimRates::dram_read_bytes_per_second, 3.2153e12},
@@ -379,9 +379,10 @@ TEST_F(MachineFile, predicts_as_the_gpu_that_it_was_measured_on) {
     // Of whole launches, of counters, or documented: those of the chip.
     EXPECT_THAT(
         kept, testing::ElementsAre("sim_start_seconds", "flush_seconds", "sim_first_block_latency",
-                                   "sim_l1_pass", "sim_shared_pass", "sim_crowd", "sim_l1_queue",
-                                   "sim_l2_queue", "sim_join_cycles", "sim_between_schedulers",
-                                   "sim_l2_share", "sim_dirty_share", "sim_partial_share"));
+                                   "sim_l1_pass", "sim_shared_pass", "sim_crowd", "sim_write_crowd",
+                                   "sim_l1_queue", "sim_l2_queue", "sim_join_cycles",
+                                   "sim_between_schedulers", "sim_l2_share", "sim_dirty_share",
+                                   "sim_partial_share"));
     EXPECT_EQ(rates.doubt, 1);
     // This host's was measured, but for what calibrating does to it.
     const StartRange known = *h200_rates().starts;

@@ -141,6 +141,7 @@ TEST(SimulatedMultiprocessor, takes_stores_one_after_the_other_where_they_meet_i
         traces.lines[0].sectors = traces.lines[0].whole = sectors;
         MultiprocessorRates rates = rates_of_test();
         rates.slice_sector = 2;
+        rates.write_sector = 0.5;
         rates.store_crowds = {crowd};
         return simulate_multiprocessor(traces, rates, {{}})
             .busy[static_cast<std::size_t>(SimUnit::l2)];
@@ -148,6 +149,47 @@ TEST(SimulatedMultiprocessor, takes_stores_one_after_the_other_where_they_meet_i
     EXPECT_DOUBLE_EQ(l2_cycles(10, 0x1), 10 * 2 * 2.6);
     EXPECT_DOUBLE_EQ(l2_cycles(10, 0xF), 10 * 2 * 4);
     EXPECT_DOUBLE_EQ(l2_cycles(1.5, 0xF), 1.5 * 4 * 0.5);
+}
+
+// docs/measurements/h200/stores.txt: whether the sectors are whole makes no difference.
+TEST(SimulatedMultiprocessor, takes_as_long_for_part_of_a_sector_as_for_all_of_it) {
+    const auto l2_cycles = [](std::uint8_t whole) {
+        BlockTraces traces = stores(1, 1, 1);
+        traces.lines[0].sectors = 0xF;
+        traces.lines[0].whole = whole;
+        MultiprocessorRates rates = rates_of_test();
+        rates.write_sector = 3;
+        return simulate_multiprocessor(traces, rates, {{}})
+            .busy[static_cast<std::size_t>(SimUnit::l2)];
+    };
+    EXPECT_DOUBLE_EQ(l2_cycles(0xF), 4 * 3);
+    EXPECT_DOUBLE_EQ(l2_cycles(0), 4 * 3);
+}
+
+// docs/measurements/h200/busy_memory.txt: 8 loads, each after the one before, and a line written
+// back that takes as long as one of them.
+TEST(SimulatedMultiprocessor, lets_loads_wait_longer_for_memory_that_also_writes) {
+    const auto cycles = [](double write_crowd) {
+        BlockTraces traces = chain(8, true, 1);
+        auto& events = traces.blocks[0][0].events;
+        traces.lines.push_back({.line = 1000, .sectors = 0xF, .whole = 0xF});
+        events.insert(events.begin(), {.unit = TraceUnit::store,
+                                       .passes = {1, 1},
+                                       .site = 1,
+                                       .number = 9,
+                                       .first_line = 8,
+                                       .lines = 1,
+                                       .cost = {.issued = 1}});
+        MultiprocessorRates rates = rates_of_test();
+        rates.dram_byte = rates.dram_write_byte = 1;
+        rates.write_crowd = write_crowd;
+        return simulate_multiprocessor(traces, rates, {{.read_bytes = 32}, {.write_bytes = 32}})
+            .cycles;
+    };
+    // Less than all the time is written, so each of the 8 waits for less than b / sqrt(1 - b) *
+    // 400.
+    EXPECT_GT(cycles(400), cycles(0) + 8);
+    EXPECT_LT(cycles(400), cycles(0) + 8 * 400);
 }
 
 // A line is loaded, stored to at `at`, and loaded once more when all has settled. Measured on an
