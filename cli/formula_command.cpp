@@ -1,10 +1,13 @@
-// `coalprof formula 'EXPR'`: a user's index expression, or several, swept like a pattern.
+// `coalprof formula 'EXPR'`: a user's index expression, or several, swept like a pattern; `coalprof
+// layout 'LAYOUT'`: layouts of CuTe and Triton, which become such expressions.
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "cli/formula_options.h"
+#include "cli/layout_options.h"
 #include "cli/parse.h"
 #include "cli/settings.h"
 #include "cli/sweep_job.h"
@@ -18,6 +21,7 @@ struct FormulaCommand {
     std::vector<std::string> texts;
     std::vector<std::string> names;
     FormulaOptions formula;  // its variables
+    std::optional<LayoutOptions> layout = {};  // then the texts are layouts
     SweepOptions sweep;
     MachineOptions machine;
     OutputOptions output;
@@ -27,8 +31,9 @@ void require_names(const FormulaCommand& command) {
     const std::vector<std::string>& names = command.names;
     if (names.empty()) return;
     if (names.size() != command.texts.size())
-        throw UsageError(fmt::format("--name: {} name{} for {} formula{}", names.size(),
+        throw UsageError(fmt::format("--name: {} name{} for {} {}{}", names.size(),
                                      names.size() == 1 ? "" : "s", command.texts.size(),
+                                     command.layout ? "layout" : "formula",
                                      command.texts.size() == 1 ? "" : "s"),
                          "name each: coalprof formula 'i' 'i*2' --name first --name second");
 }
@@ -41,15 +46,18 @@ std::vector<FormulaSweep> typed_set(const FormulaCommand& command) {
     for (std::size_t k = 0; k < command.texts.size(); ++k) {
         FormulaOptions one = command.formula;
         one.text = command.texts[k];
-        FormulaSweep sweep = sweep_of(one, command.sweep);
+        FormulaSweep sweep = command.layout ? sweep_of(one.text, *command.layout, command.sweep)
+                                            : sweep_of(one, command.sweep);
         if (!command.names.empty())
             sweep.name = command.names[k];
         else if (command.texts.size() > 1)
             sweep.name = one.text;
         for (const FormulaSweep& other : set)
             if (other.name == sweep.name)
-                throw UsageError(fmt::format("formula {}: given twice", shown(sweep.name)),
-                                 "each formula of a table has its own name");
+                throw UsageError(fmt::format("{} {}: given twice",
+                                             command.layout ? "layout" : "formula",
+                                             shown(sweep.name)),
+                                 "each of a table has its own name");
         if (command.texts.size() > 1) {
             occurs.resize(sweep.parameters.size());
             keep_occurring(sweep, occurs);
@@ -74,11 +82,13 @@ auto points_of(std::vector<FormulaSweep> set) {
 
 ExitCode run_formula(const CLI::App& app, const FormulaCommand& command,
                      const Invocation& invocation) {
-    if (app.count("EXPR") == 0)
-        throw UsageError("formula: there is no formula",
-                         "for example coalprof formula 'i*k' --var k=1..32");
+    if (command.texts.empty())
+        throw command.layout ? UsageError("layout: there is no layout",
+                                          "for example coalprof layout '(8,4):(4,1)' --space shared")
+                             : UsageError("formula: there is no formula",
+                                          "for example coalprof formula 'i*k' --var k=1..32");
     const std::vector<FormulaSweep> set = typed_set(command);
-    if (set.size() == 1 && is_among(*app.get_option("--type"), invocation.argv)) {
+    if (!command.layout && set.size() == 1 && is_among(*app.get_option("--type"), invocation.argv)) {
         FormulaSweep other = set.front();  // the same as if another type were given
         ElementType& type = other.settings.launch.type;
         type = type == ElementType::f32 ? ElementType::f64 : ElementType::f32;
@@ -128,6 +138,37 @@ void add_formula_command(CLI::App& app, Invocation& invocation) {
         "  coalprof formula 'i*3' 'i' --name near --name far --best load_sectors\n"
         "  coalprof formula 'load: a[i]; store: b[i*2]' --block 64..256*2\n"
         "  coalprof formula 'a[i] + a[i*2]' --budget 'excess <= 5% if index=i*2'\n");
+}
+
+void add_layout_command(CLI::App& app, Invocation& invocation) {
+    const auto [sub, command] = add_command<FormulaCommand>(
+        app, invocation, "layout", "A layout of CuTe or Triton, e.g. '(8,4):(4,1)' --space shared",
+        run_formula);
+    sub->add_option("LAYOUT", command->texts,
+                    "Shapes and strides, with swizzles and compositions; several are one table");
+    add_repeated(*sub, "--name", command->names,
+                 "What a layout is called in the result, in their order (default: its text)",
+                 "NAME");
+    command->layout.emplace().add_to(*sub);
+    command->sweep.add_shape_to(*sub, nullptr);
+    for (const char* option : {"--size", "--grid", "--per-thread"})
+        sub->remove_option(sub->get_option(option));
+    command->machine.add_to(*sub);
+    command->output.add_to(*sub);
+    command->output.view.add_to(*sub);
+    sub->footer(
+        "A layout: SHAPE:STRIDES, nested, counted in elements, the first fastest; before\n"
+        "it 'Sw<B,M,S> o ' or another layout and ' o '; or of Triton, which may stand\n"
+        "behind the memory of its tensor. Each thread takes one element, with --vector\n"
+        "the N side by side where it begins one. What CuTe prints can be pasted.\n"
+        "\n"
+        "Examples:\n"
+        "  coalprof layout '(8,4):(4,1)' '32:1' --type f64\n"
+        "  coalprof layout '(64,64):(64,1)' 'Sw<3,3,3> o (64,64):(64,1)' --type f16 \\\n"
+        "    --vector 8 --space shared\n"
+        "  coalprof layout '((4,8),(2,2)):((32,1),(16,8))' --tv --type f16\n"
+        "  coalprof layout '(64,64):(64,1) o #ttg.blocked<{sizePerThread = [1, 8], \\\n"
+        "    threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>' --type f16\n");
 }
 
 }  // namespace coalprof

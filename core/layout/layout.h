@@ -1,0 +1,62 @@
+// Layouts as CuTe and Triton write them, and what they are in the language of formulas:
+// '(8,4):(4,1)', 'Sw<3,3,3> o (64,64):(64,1)', '#ttg.blocked<{sizePerThread = [1, 8], ...}>'.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace coalprof {
+
+// A function from positions to positions; the outermost gives offsets in elements.
+struct LayoutStage {
+    enum class Kind : std::uint8_t { modes, swizzle, offset };
+    struct Mode {
+        std::int64_t size;
+        std::int64_t stride;
+        std::size_t part;  // of the shape, counted on its top level
+    };
+
+    Kind kind = Kind::modes;
+    std::size_t begin = 0;         // in the text
+    std::vector<Mode> modes = {};  // nested ones are flat, the fastest first
+    std::int64_t offset = 0;       // with modes it is added as well
+    // Sw<bits, base, shift>: bits [base, base + bits) of a position are xored with those `shift`
+    // above. Source: cute/swizzle.hpp of CUTLASS.
+    int bits = 0, base = 0, shift = 0;
+
+    std::int64_t size() const;                // of modes
+    std::vector<std::int64_t> shape() const;  // by part
+    std::int64_t at(std::int64_t position) const;
+    std::string text_of(std::string_view position) const;  // the same as a formula
+};
+
+struct Layout {
+    std::string text;
+    std::vector<LayoutStage> stages;  // the innermost, which has modes, first
+    bool has_values = false;          // the first part counts threads, the others values of each
+    // smem_ptr[16b]: bits of an element; swizzles are of bytes then. 0: not said.
+    // Source: as_position_independent_swizzle_layout in cute/pointer_flagged.hpp of CUTLASS.
+    std::int64_t element_bits = 0;
+};
+
+// Throws UsageError, as the next does.
+Layout read_layout(std::string_view text);
+
+struct LayoutUse {
+    std::string access = "a";  // what stands before the index: "shared.load: tile"
+    std::uint32_t element_bytes = 4;
+    // Elements of an access, which lie side by side; a power of two. 0: as many of a thread's
+    // values as do, of at most 16 bytes together.
+    std::uint64_t vector = 0;
+    bool has_values = false;
+};
+struct LayoutFormula {
+    std::string text;  // of the thread `i`; its elements are vectors
+    std::uint64_t threads = 0;
+    std::uint64_t vector = 1;
+};
+LayoutFormula formula_of(const Layout& layout, const LayoutUse& use);
+
+}  // namespace coalprof
