@@ -1,6 +1,5 @@
 // `coalprof explain PATTERN [--at K]`: one warp of a pattern, drawn; `coalprof explain formula
-// 'EXPR'` and `layout 'LAYOUT'`: of a user's formula or layout; `coalprof explain kernel FILE --line
-// N`: of a kernel.
+// 'EXPR'`, `layout 'LAYOUT'`: of a user's; `coalprof explain kernel FILE --line N`: of a kernel.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +11,6 @@
 #include "cli/invocation.h"
 #include "cli/kernel_options.h"
 #include "cli/kernel_sources.h"
-#include "cli/layout_options.h"
 #include "cli/list_output.h"
 #include "cli/output_options.h"
 #include "cli/parse.h"
@@ -48,7 +46,6 @@ constexpr std::string_view kernel_word = "kernel";
 struct ExplainCommand {
     std::string pattern;
     FormulaOptions formula;
-    LayoutOptions layout;
     KernelOptions kernel;
     std::string kernel_name;
     std::string line;
@@ -312,15 +309,13 @@ DrawnWarps explain_pattern(const CLI::App& app, const Invocation& invocation,
 DrawnWarps explain_formula(const CLI::App& app, const Invocation& invocation,
                            const ExplainCommand& command, const Machine& machine,
                            std::optional<std::uint64_t> warp) {
-    const bool is_layout = command.pattern == layout_word;
+    const bool is_layout = command.formula.is_layout;
     if (app.count("EXPR") == 0)
         throw UsageError(fmt::format("explain {0}: there is no {0}", command.pattern),
                          is_layout ? "for example coalprof explain layout '(8,4):(4,1)'"
                                    : "for example coalprof explain formula 'i*k' --var k=3");
     refuse_foreign_options(app, invocation, command.pattern, nullptr);
-    const FormulaSweep sweep = is_layout
-                                   ? sweep_of(command.formula.text, command.layout, command.sweep)
-                                   : sweep_of(command.formula, command.sweep);
+    const FormulaSweep sweep = sweep_of(command.formula, command.sweep);
     refuse_axes(sweep.settings);
     for (const FormulaParameter& parameter : sweep.parameters)
         if (parameter.values.size() != 1)
@@ -333,13 +328,15 @@ DrawnWarps explain_formula(const CLI::App& app, const Invocation& invocation,
     const Plan plan = FormulaPoints({single}).at(0).plan;
     command.sweep.require_effects(accesses_of(plan.program), plan.pattern, invocation);
     DrawnWarps drawn = drawn_warps(plan.program, machine, warp, [&](std::uint64_t chosen) {
-        return explanation_of(sweep, machine, chosen);
+        Explanation explanation = explanation_of(sweep, machine, chosen);
+        if (is_layout) explanation.name = fmt::format("layout {}", shown(command.formula.text));
+        return explanation;
     });
     return with_time(std::move(drawn), plan, machine);
 }
 
-ExitCode run_explain(const CLI::App& app, const ExplainCommand& command,
-                     const Invocation& invocation) {
+ExitCode run_explain(const CLI::App& app, ExplainCommand command, const Invocation& invocation) {
+    command.formula.is_layout = command.pattern == layout_word;
     if (command.machine.find(',') != std::string::npos)
         throw UsageError(fmt::format("--machine {}: one warp is drawn, so one value is needed",
                                      shown(command.machine)));
@@ -350,7 +347,7 @@ ExitCode run_explain(const CLI::App& app, const ExplainCommand& command,
     for (const OutputTarget& target : targets) refuse_format(*target.format);
     TextOutputs outputs(targets, command.output);
     const bool of_kernel = command.pattern == kernel_word;
-    const bool of_formula = command.pattern == formula_word || command.pattern == layout_word;
+    const bool of_formula = command.pattern == formula_word || command.formula.is_layout;
     const bool is_pair = of_formula && !command.kernel_name.empty();
     if (!command.kernel_name.empty() && !of_kernel && !is_pair)
         throw UsageError(
@@ -438,14 +435,16 @@ void add_explain_command(CLI::App& app, Invocation& invocation) {
         app, invocation, "explain",
         "One warp drawn: which lane lands in which sector and line, and why", run_explain);
     command->machine = "h200";
-    sub->add_option("PATTERN", command->pattern,
-                    "A pattern; `coalprof patterns` lists them. Or formula, layout, warps or kernel, and:")
+    sub->add_option(
+           "PATTERN", command->pattern,
+           "A pattern; `coalprof patterns` lists them. Or formula, layout, warps, kernel, and:")
         ->required();
-    sub->add_option("EXPR", command->formula.text,
-                    "The formula or layout, as for `coalprof formula`; or a warps file; or a kernel's "
-                    "file");
-    sub->add_option("NAME", command->kernel_name,
-                    "The kernel, where its file has several; or a second formula or layout, drawn beside it");
+    sub->add_option(
+        "EXPR", command->formula.text,
+        "The formula or layout, as for these commands; or a warps file, a kernel's file");
+    sub->add_option(
+        "NAME", command->kernel_name,
+        "The kernel, where its file has several; or a second formula or layout, beside it");
     add_value(*sub, "--line", command->line, "The line of a kernel's source", "N");
     add_value(*sub, "--code", command->kernel.code.text, "Statements in place of a kernel's file",
               "STATEMENTS");
@@ -469,7 +468,7 @@ void add_explain_command(CLI::App& app, Invocation& invocation) {
         "The array of a kernel's line to draw, where it has several: B; or one of a formula" +
         array->get_description().substr(std::string_view("An array").size()));
     array->type_name("NAME");
-    command->layout.add_to(*sub);
+    command->formula.add_layout_to(*sub);
     command->kernel.add_to(*sub);
     command->sweep.add_shape_to(*sub, nullptr, OptionValues::one);
     sub->get_option("--size")->description(

@@ -1,13 +1,11 @@
 // `coalprof formula 'EXPR'`: a user's index expression, or several, swept like a pattern; `coalprof
-// layout 'LAYOUT'`: layouts of CuTe and Triton, which become such expressions.
+// layout 'LAYOUT'`: the same of layouts.
 #include <fmt/format.h>
 
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include "cli/formula_options.h"
-#include "cli/layout_options.h"
 #include "cli/parse.h"
 #include "cli/settings.h"
 #include "cli/sweep_job.h"
@@ -21,7 +19,6 @@ struct FormulaCommand {
     std::vector<std::string> texts;
     std::vector<std::string> names;
     FormulaOptions formula;  // its variables
-    std::optional<LayoutOptions> layout = {};  // then the texts are layouts
     SweepOptions sweep;
     MachineOptions machine;
     OutputOptions output;
@@ -31,9 +28,8 @@ void require_names(const FormulaCommand& command) {
     const std::vector<std::string>& names = command.names;
     if (names.empty()) return;
     if (names.size() != command.texts.size())
-        throw UsageError(fmt::format("--name: {} name{} for {} {}{}", names.size(),
+        throw UsageError(fmt::format("--name: {} name{} for {} formula{}", names.size(),
                                      names.size() == 1 ? "" : "s", command.texts.size(),
-                                     command.layout ? "layout" : "formula",
                                      command.texts.size() == 1 ? "" : "s"),
                          "name each: coalprof formula 'i' 'i*2' --name first --name second");
 }
@@ -46,18 +42,17 @@ std::vector<FormulaSweep> typed_set(const FormulaCommand& command) {
     for (std::size_t k = 0; k < command.texts.size(); ++k) {
         FormulaOptions one = command.formula;
         one.text = command.texts[k];
-        FormulaSweep sweep = command.layout ? sweep_of(one.text, *command.layout, command.sweep)
-                                            : sweep_of(one, command.sweep);
+        FormulaSweep sweep = sweep_of(one, command.sweep);
         if (!command.names.empty())
             sweep.name = command.names[k];
-        else if (command.texts.size() > 1)
+        else if (command.texts.size() > 1 || one.is_layout)
             sweep.name = one.text;
         for (const FormulaSweep& other : set)
             if (other.name == sweep.name)
-                throw UsageError(fmt::format("{} {}: given twice",
-                                             command.layout ? "layout" : "formula",
-                                             shown(sweep.name)),
-                                 "each of a table has its own name");
+                throw UsageError(
+                    fmt::format("{} {}: given twice", one.is_layout ? "layout" : "formula",
+                                shown(sweep.name)),
+                    "each of a table has its own name");
         if (command.texts.size() > 1) {
             occurs.resize(sweep.parameters.size());
             keep_occurring(sweep, occurs);
@@ -82,13 +77,13 @@ auto points_of(std::vector<FormulaSweep> set) {
 
 ExitCode run_formula(const CLI::App& app, const FormulaCommand& command,
                      const Invocation& invocation) {
+    const bool is_layout = command.formula.is_layout;
     if (command.texts.empty())
-        throw command.layout ? UsageError("layout: there is no layout",
-                                          "for example coalprof layout '(8,4):(4,1)' --space shared")
-                             : UsageError("formula: there is no formula",
-                                          "for example coalprof formula 'i*k' --var k=1..32");
+        throw UsageError(fmt::format("{0}: there is no {0}", app.get_name()),
+                         is_layout ? "for example coalprof layout '(8,4):(4,1)'"
+                                   : "for example coalprof formula 'i*k' --var k=1..32");
     const std::vector<FormulaSweep> set = typed_set(command);
-    if (!command.layout && set.size() == 1 && is_among(*app.get_option("--type"), invocation.argv)) {
+    if (!is_layout && set.size() == 1 && is_among(*app.get_option("--type"), invocation.argv)) {
         FormulaSweep other = set.front();  // the same as if another type were given
         ElementType& type = other.settings.launch.type;
         type = type == ElementType::f32 ? ElementType::f64 : ElementType::f32;
@@ -149,7 +144,8 @@ void add_layout_command(CLI::App& app, Invocation& invocation) {
     add_repeated(*sub, "--name", command->names,
                  "What a layout is called in the result, in their order (default: its text)",
                  "NAME");
-    command->layout.emplace().add_to(*sub);
+    command->formula.is_layout = true;
+    command->formula.add_layout_to(*sub);
     command->sweep.add_shape_to(*sub, nullptr);
     for (const char* option : {"--size", "--grid", "--per-thread"})
         sub->remove_option(sub->get_option(option));
@@ -157,17 +153,15 @@ void add_layout_command(CLI::App& app, Invocation& invocation) {
     command->output.add_to(*sub);
     command->output.view.add_to(*sub);
     sub->footer(
-        "A layout: SHAPE:STRIDES, nested, counted in elements, the first fastest; before\n"
-        "it 'Sw<B,M,S> o ' or another layout and ' o '; or of Triton, which may stand\n"
-        "behind the memory of its tensor. Each thread takes one element, with --vector\n"
-        "the N side by side where it begins one. What CuTe prints can be pasted.\n"
+        "A layout: SHAPE:STRIDES in elements, as CuTe prints it; 'Sw<B,M,S> o ' or another\n"
+        "layout and ' o ' may stand before it. Or of Triton, with its tensor's before it.\n"
+        "A thread takes one element, with --vector the N that lie side by side.\n"
         "\n"
         "Examples:\n"
         "  coalprof layout '(8,4):(4,1)' '32:1' --type f64\n"
-        "  coalprof layout '(64,64):(64,1)' 'Sw<3,3,3> o (64,64):(64,1)' --type f16 \\\n"
-        "    --vector 8 --space shared\n"
+        "  coalprof layout 'Sw<3,3,3> o (64,64):(64,1)' --type f16 --vector 8 --space shared\n"
         "  coalprof layout '((4,8),(2,2)):((32,1),(16,8))' --tv --type f16\n"
-        "  coalprof layout '(64,64):(64,1) o #ttg.blocked<{sizePerThread = [1, 8], \\\n"
+        "  coalprof layout '(64,64):(64,1) o #ttg.blocked<{sizePerThread = [1, 8],\n"
         "    threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>' --type f16\n");
 }
 

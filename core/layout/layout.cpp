@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "core/text/error.h"
 #include "core/text/number.h"
@@ -19,7 +20,6 @@ using Numbers = std::vector<std::int64_t>;
 constexpr std::int64_t largest_number = 1ll << 31;  // no position of a stage overflows
 constexpr std::size_t most_stages = 8;
 constexpr std::size_t most_depth = 16;
-constexpr int most_swizzled_bits = 40;
 
 // One above the largest number where it is more.
 std::int64_t product(const Numbers& numbers) {
@@ -31,29 +31,19 @@ std::int64_t product(const Numbers& numbers) {
     return all;
 }
 
-constexpr std::array<std::string_view, 4> blocked_words{"sizeperthread", "threadsperwarp",
-                                                        "warpspercta", "order"};
-std::string letters_of(std::string_view typed) {  // size_per_thread of Python, sizePerThread
-    std::string letters;
-    for (const char c : typed)
-        if (c != '_') letters += ascii_lower(c);
-    return letters;
-}
-
 class LayoutReader {
  public:
     explicit LayoutReader(std::string_view text) : text_(text) { layout_.text = text; }
 
     Layout read() {
         do {
-            if (layout_.stages.size() == most_stages || !lists_[0].empty())
-                refuse(at_, lists_[0].empty() ? "at most 8 layouts are composed"
-                                              : "a layout of Triton is the last of a composition");
+            if (layout_.stages.size() == most_stages) refuse(at_, "at most 8 are composed");
+            if (layout_.has_values) refuse(at_, "Triton's is the last of a composition");
             take_stage();
         } while (take("o "));
         if (next() != '\0') refuse(at_, "expected ' o ' and another layout, or the end");
         std::ranges::reverse(layout_.stages);
-        if (!lists_[0].empty()) add_blocked();
+        if (layout_.has_values) add_blocked();
         if (layout_.stages.empty() || layout_.stages.front().kind != LayoutStage::Kind::modes)
             refuse(text_.size(), "expected ' o ' and a layout with shape and strides");
         return std::move(layout_);
@@ -67,7 +57,7 @@ class LayoutReader {
     };
 
     [[noreturn]] void refuse(std::size_t at, std::string_view why) const {
-        throw UsageError(fmt::format("layout: {}", why), std::string(text_), at,
+        throw UsageError(fmt::format("layout: {}", why), layout_.text, at,
                          "for example '(8,4):(4,1)', 'Sw<3,3,3> o (64,64):(64,1)', "
                          "'#ttg.blocked<{sizePerThread = [1, 8], ...}>'");
     }
@@ -85,12 +75,12 @@ class LayoutReader {
         if (!take(word)) refuse(at_, fmt::format("expected '{}'", word));
     }
     // 8, or _8 as CuTe prints what is known at compile time.
-    std::int64_t number(std::string_view what) {
+    std::int64_t number(std::string_view what, std::int64_t most = largest_number) {
         take("_");
         const ReadNumber number = read_integer(text_.substr(at_));
         if (number.status == NumberStatus::no_digits) refuse(at_, fmt::format("expected {}", what));
-        if (number.status != NumberStatus::ok || number.value > largest_number)
-            refuse(at_, fmt::format("{} is at most {}", what, largest_number));
+        if (number.status != NumberStatus::ok || number.value > static_cast<std::uint64_t>(most))
+            refuse(at_, fmt::format("{} is at most {}", what, most));
         at_ += number.length;
         return static_cast<std::int64_t>(number.value);
     }
@@ -104,56 +94,61 @@ class LayoutReader {
             return;
         }
         tuple.nesting += '(';
-        do {
-            take_tuple(tuple, what, depth + 1, part);
-            if (depth == 0) ++part;
-        } while (take(","));
+        do take_tuple(tuple, what, depth + 1, depth == 0 ? part++ : part);
+        while (take(","));
         expect(")");
         tuple.nesting += ')';
     }
 
     void take_stage() {
-        const char first = next();
+        next();
         LayoutStage stage{.begin = at_};
         if (take("Swizzle<") || take("Sw<") || take("S<")) {
             take_swizzle(stage);
         } else if (take("smem_ptr[") || take("gmem_ptr[")) {
-            layout_.element_bits = number("the bits of an element");
-            expect("b](");
-            at_ = std::min(text_.find(')', at_), text_.size());
-            return expect(")");
-        } else if (first == '#' || (ascii_lower(first) >= 'a' && ascii_lower(first) <= 'z')) {
-            return take_blocked();
+            return take_pointer();
+        } else if (const std::string_view name = word(); !name.empty()) {
+            return take_blocked(name);
         } else {
             take_modes(stage);
         }
         layout_.stages.push_back(std::move(stage));
     }
 
+    // smem_ptr[16b](unset): swizzles before it are of bytes. Source: cute/pointer_flagged.hpp of
+    // CUTLASS, as_position_independent_swizzle_layout.
+    void take_pointer() {
+        layout_.element_bits = number("the bits of an element");
+        expect("b](");
+        at_ = std::min(text_.find(')', at_), text_.size());
+        expect(")");
+        for (LayoutStage& stage : layout_.stages) {
+            stage.base -= std::countr_zero(static_cast<std::uint64_t>(layout_.element_bits)) - 3;
+            if (stage.base < 0) refuse(stage.begin, "M of Sw<B,M,S> is less than an element");
+        }
+    }
+
     void take_swizzle(LayoutStage& stage) {
+        constexpr std::int64_t most_bits = 30;
         stage.kind = LayoutStage::Kind::swizzle;
-        const auto bits = [&](std::string_view what) {
-            return static_cast<int>(std::min<std::int64_t>(number(what), most_swizzled_bits + 1));
-        };
-        stage.bits = bits("B of Sw<B,M,S>");
+        stage.bits = static_cast<int>(number("B of Sw<B,M,S>", most_bits));
         expect(",");
-        stage.base = bits("M of Sw<B,M,S>");
+        stage.base = static_cast<int>(number("M of Sw<B,M,S>", most_bits));
         expect(",");
-        stage.shift = bits("S of Sw<B,M,S>");
+        stage.shift = static_cast<int>(number("S of Sw<B,M,S>", most_bits));
         expect(">");
-        if (stage.shift < stage.bits || stage.bits + stage.base + stage.shift > most_swizzled_bits)
-            refuse(stage.begin, "S of Sw<B,M,S> is at least B, and their sum at most 40");
+        if (stage.shift < stage.bits) refuse(stage.begin, "S of Sw<B,M,S> is at least B");
     }
 
     void take_modes(LayoutStage& stage) {
         Tuple shape, strides;
         take_tuple(shape, "a size", 0, 0);
-        if (!take(":")) {
-            if (shape.nesting != "n") refuse(at_, "expected ':' and the strides of this shape");
+        if (shape.nesting == "n" && !take(":")) {
             stage.kind = LayoutStage::Kind::offset;
             stage.offset = shape.numbers.front();
             return;
         }
+        if (shape.nesting != "n") expect(":");
         next();
         const std::size_t begin = at_;
         take_tuple(strides, "a stride", 0, 0);
@@ -165,61 +160,65 @@ class LayoutReader {
             stage.modes.push_back({shape.numbers[k], strides.numbers[k], shape.parts[k]});
     }
 
+    // #blocked, ttg.blocked, size_per_thread
     std::string_view word() {
         next();
         const std::string_view rest = text_.substr(at_);
+        if (rest.empty() ||
+            ((ascii_lower(rest[0]) < 'a' || ascii_lower(rest[0]) > 'z') && rest[0] != '#'))
+            return {};
         const std::string_view word = rest.substr(0, rest.find_first_of(" =<([{,"));
         at_ += word.size();
         return word;
     }
 
-    // #blocked = #ttg.blocked<{sizePerThread = [1, 8], ...}>, and BlockedLayout([1, 8], ...) of
-    // Gluon.
-    void take_blocked() {
-        const std::size_t begin = at_;
-        std::string_view name = word();
-        if (name.starts_with('#') && take("=")) next(), name = word();
-        const bool is_of_compiler = name.starts_with('#') && name.ends_with("blocked");
-        if (!is_of_compiler && !name.ends_with("BlockedLayout"))
+    // #blocked = #ttg.blocked<{sizePerThread = [1, 8], ...}>; BlockedLayout([1, 8], ...) of Gluon.
+    void take_blocked(std::string_view name) {
+        const std::size_t begin = at_ - name.size();
+        if (name.starts_with('#') && take("=")) name = word();
+        if (!name.ends_with("blocked") && !name.ends_with("BlockedLayout"))
             refuse(begin, "expected a layout of CuTe, #ttg.blocked<{...}> or BlockedLayout(...)");
-        expect(is_of_compiler ? "<{" : "(");
+        const bool is_of_compiler = take("<{");
+        if (!is_of_compiler) expect("(");
         for (std::size_t k = 0; k == 0 || take(","); ++k) take_list(k);
         expect(is_of_compiler ? "}>" : ")");
-        const std::size_t rank = lists_[3].size();
-        std::vector<bool> ordered(rank);
-        for (const Numbers& list : lists_)
-            if (rank == 0 || list.size() != rank || product(list) > largest_number)
-                refuse(begin, "sizePerThread, threadsPerWarp, warpsPerCTA and order have one "
-                              "number for each dimension");
-        for (const std::int64_t d : lists_[3])
-            if (d < static_cast<std::int64_t>(rank)) ordered[static_cast<std::size_t>(d)] = true;
-        if (std::ranges::count(ordered, false) > 0)
-            refuse(begin, fmt::format("order has each dimension from 0 to {} once", rank - 1));
-        if (const std::int64_t lanes = product(lists_[1]); lanes != 32)
-            refuse(begin, fmt::format("threadsPerWarp makes {} threads; a warp has 32", lanes));
+        const auto& [sizes, lanes, warps, order] = lists_;
+        Numbers sorted = order;
+        std::ranges::sort(sorted);
+        bool is_whole = !order.empty();
+        for (std::size_t d = 0; d < order.size(); ++d)
+            is_whole &= sorted[d] == static_cast<std::int64_t>(d);
+        for (const Numbers& list : lists_) is_whole &= list.size() == order.size();
+        if (!is_whole)
+            refuse(begin,
+                   "sizePerThread, threadsPerWarp, warpsPerCTA and order have a number for "
+                   "each dimension, and order each dimension once");
+        if (product(lanes) != 32)
+            refuse(begin,
+                   fmt::format("threadsPerWarp makes {} threads; a warp has 32", product(lanes)));
+        layout_.has_values = true;
     }
 
     void take_list(std::size_t k) {
-        next();
-        const std::size_t begin = at_;
-        const std::string_view name = word();
+        constexpr std::array<std::string_view, 4> words{"sizeperthread", "threadsperwarp",
+                                                        "warpspercta", "order"};
+        std::string name;
+        for (const char c : word())
+            if (c != '_') name += ascii_lower(c);
         if (!name.empty()) {
+            k = static_cast<std::size_t>(std::ranges::find(words, name) - words.begin());
             expect("=");
-            const auto known = std::ranges::find(blocked_words, letters_of(name));
-            k = static_cast<std::size_t>(known - blocked_words.begin());
         }
-        const bool is_of_cluster = name.starts_with("CTA");
-        if (k >= lists_.size() && !is_of_cluster)
-            refuse(begin, "expected sizePerThread, threadsPerWarp, warpsPerCTA or order");
         Numbers numbers;
         expect("[");
         do numbers.push_back(number("a number"));
         while (take(","));
         expect("]");
-        if (!is_of_cluster)
-            lists_[k] = std::move(numbers);
-        else if (name != "CTAOrder" && product(numbers) != 1)
-            refuse(begin, "only layouts of one CTA are known");
+        const bool is_of_cluster = name.starts_with("cta");
+        if (is_of_cluster ? name != "ctaorder" && product(numbers) != 1 : k >= lists_.size())
+            refuse(at_,
+                   "expected sizePerThread, threadsPerWarp, warpsPerCTA and order, of one CTA");
+        if (!is_of_cluster) lists_[k] = std::move(numbers);
     }
 
     // As a thread-value layout of the tensor on its left; without one of a tensor that it fills
@@ -227,23 +226,24 @@ class LayoutReader {
     void add_blocked() {
         const auto& [sizes, lanes, warps, order] = lists_;
         const std::size_t rank = order.size();
-        Numbers step(rank), tile(rank);
-        for (std::size_t d = 0; d < rank; ++d)
-            tile[d] = (step[d] = std::min(sizes[d], largest_number) * lanes[d]) * warps[d];
-        std::vector<LayoutStage>& stages = layout_.stages;
-        if (stages.empty() || stages.front().kind != LayoutStage::Kind::modes) {
-            LayoutStage memory;
-            for (std::size_t d = 0; d < rank; ++d) memory.modes.push_back({tile[d], 1, d});
-            std::int64_t stride = 1;
-            if (product(tile) > largest_number) refuse(0, "its tile has too many elements");
-            for (const std::int64_t d : order) {
-                memory.modes[static_cast<std::size_t>(d)].stride = stride;
-                stride *= tile[static_cast<std::size_t>(d)];
-            }
-            stages.insert(stages.begin(), memory);
+        Numbers step(rank), tile(rank), tiles(rank);
+        Numbers first(rank, 1);  // the position of a dimension's second element
+        if (product({product(sizes), product(lanes), product(warps)}) > largest_number)
+            refuse(0, "its tile has too many elements");
+        LayoutStage memory, threads;
+        memory.modes.resize(rank);
+        std::int64_t stride = 1;
+        for (const std::int64_t dimension : order) {
+            const auto d = static_cast<std::size_t>(dimension);
+            step[d] = sizes[d] * lanes[d];
+            tile[d] = step[d] * warps[d];
+            memory.modes[d] = {tile[d], stride, d};
+            stride *= tile[d];
         }
+        std::vector<LayoutStage>& stages = layout_.stages;
+        if (stages.empty() || stages.front().kind != LayoutStage::Kind::modes)
+            stages.insert(stages.begin(), memory);
         const Numbers shape = stages.front().shape();
-        Numbers first(rank, 1), tiles(rank);  // the position of a dimension's second element
         for (std::size_t d = 0; d < rank; ++d) {
             if (shape.size() != rank || tile[d] == 0 || shape[d] % tile[d] != 0)
                 refuse(stages.front().begin,
@@ -252,46 +252,28 @@ class LayoutReader {
             tiles[d] = shape[d] / tile[d];
             if (d > 0) first[d] = first[d - 1] * shape[d - 1];
         }
-        LayoutStage stage;
-        const auto add = [&](const Numbers& count, const Numbers& apart, std::size_t part) {
+        const auto add = [&](const Numbers& counts, const Numbers& apart, std::size_t part) {
             for (const std::int64_t dimension : order) {
                 const auto d = static_cast<std::size_t>(dimension);
-                stage.modes.push_back({count[d], apart[d] * first[d], part});
+                threads.modes.push_back({counts[d], apart[d] * first[d], part});
             }
         };
         add(lanes, sizes, 0), add(warps, step, 0);
         add(sizes, Numbers(rank, 1), 1), add(tiles, tile, 1);
-        stages.insert(stages.begin(), std::move(stage));
-        layout_.has_values = true;
+        stages.insert(stages.begin(), std::move(threads));
     }
 
     std::string_view text_;
     std::size_t at_ = 0;
     Layout layout_;
-    std::array<Numbers, 4> lists_;  // of a layout of Triton, as blocked_words
+    std::array<Numbers, 4> lists_;  // of a layout of Triton: sizes, lanes, warps and order
 };
 
 }  // namespace
 
-std::int64_t LayoutStage::size() const {
-    std::int64_t size = 1;
-    for (const Mode& mode : modes) size *= mode.size;
-    return size;
-}
-
-std::vector<std::int64_t> LayoutStage::shape() const {
-    Numbers shape;
-    for (const Mode& mode : modes) {
-        if (mode.part == shape.size()) shape.push_back(1);
-        shape.back() *= mode.size;
-    }
-    return shape;
-}
-
 Layout read_layout(std::string_view text) {
     constexpr std::size_t most_characters = 4096;
-    if (text.size() > most_characters)
-        throw UsageError("layout: it has more than 4096 characters");
+    if (text.size() > most_characters) throw UsageError("layout: it has more than 4096 characters");
     return LayoutReader(text).read();
 }
 

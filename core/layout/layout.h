@@ -13,9 +13,8 @@ namespace coalprof {
 struct LayoutStage {
     enum class Kind : std::uint8_t { modes, swizzle, offset };
     struct Mode {
-        std::int64_t size;
-        std::int64_t stride;
-        std::size_t part;  // of the shape, counted on its top level
+        std::int64_t size, stride;
+        std::size_t part = 0;  // of the shape, counted on its top level
     };
 
     Kind kind = Kind::modes;
@@ -26,37 +25,30 @@ struct LayoutStage {
     // above. Source: cute/swizzle.hpp of CUTLASS.
     int bits = 0, base = 0, shift = 0;
 
-    std::int64_t size() const;                // of modes
-    std::vector<std::int64_t> shape() const;  // by part
     std::int64_t at(std::int64_t position) const;
     std::string text_of(std::string_view position) const;  // the same as a formula
+    std::vector<std::int64_t> shape() const;               // of modes, by part
+    std::int64_t size() const;                             // of modes
 };
 
 struct Layout {
     std::string text;
-    std::vector<LayoutStage> stages;  // the innermost, which has modes, first
-    bool has_values = false;          // the first part counts threads, the others values of each
-    // smem_ptr[16b]: bits of an element; swizzles are of bytes then. 0: not said.
-    // Source: as_position_independent_swizzle_layout in cute/pointer_flagged.hpp of CUTLASS.
-    std::int64_t element_bits = 0;
+    std::vector<LayoutStage> stages = {};  // the innermost, which has modes, first
+    bool has_values = false;        // the first part counts threads, the others values of each
+    std::int64_t element_bits = 0;  // smem_ptr[16b]; 0: not said
 };
 
 // Throws UsageError, as the next does.
 Layout read_layout(std::string_view text);
 
-struct LayoutUse {
-    std::string access = "a";  // what stands before the index: "shared.load: tile"
-    std::uint32_t element_bytes = 4;
-    // Elements of an access, which lie side by side; a power of two. 0: as many of a thread's
-    // values as do, of at most 16 bytes together.
-    std::uint64_t vector = 0;
-    bool has_values = false;
-};
 struct LayoutFormula {
     std::string text;  // of the thread `i`; its elements are vectors
     std::uint64_t threads = 0;
     std::uint64_t vector = 1;
 };
-LayoutFormula formula_of(const Layout& layout, const LayoutUse& use);
+// `access` stands before the index: "shared.load: tile". A vector is a power of two, of the
+// elements of an access; 0: as many of a thread's values as lie side by side, in at most 16 bytes.
+LayoutFormula formula_of(const Layout& layout, std::string_view access, std::uint32_t element_bytes,
+                         std::uint64_t vector);
 
 }  // namespace coalprof

@@ -19,9 +19,9 @@ using Positions = std::vector<std::int64_t>;
 using Kind = LayoutStage::Kind;
 
 constexpr std::int64_t most_elements = 1 << 20;
-constexpr std::int64_t most_accesses = 16;  // of a formula
+constexpr std::size_t most_accesses = 16;  // of a formula
 constexpr std::int64_t most_threads = 1024;
-constexpr std::uint64_t usual_vector_bytes = 16;
+constexpr std::uint32_t usual_vector_bytes = 16;
 
 // The shapes and strides that give these values; none where there are none.
 std::optional<LayoutStage> modes_of(const Positions& values) {
@@ -32,7 +32,7 @@ std::optional<LayoutStage> modes_of(const Positions& values) {
         for (size = 2; size < rest; ++size)
             if (values[size * step] - values[(size - 1) * step] != stride) break;
         if (rest % size != 0) return std::nullopt;
-        found.modes.push_back({static_cast<std::int64_t>(size), stride, 0});
+        found.modes.push_back({static_cast<std::int64_t>(size), stride});
     }
     for (std::size_t k = 0; k < values.size(); ++k)
         if (found.at(static_cast<std::int64_t>(k)) != values[k]) return std::nullopt;
@@ -41,27 +41,27 @@ std::optional<LayoutStage> modes_of(const Positions& values) {
 
 class FormulaOfLayout {
  public:
-    FormulaOfLayout(const Layout& layout, const LayoutUse& use)
-        : layout_(layout), use_(use), size_(layout.stages.front().size()), threads_(size_) {
-        const LayoutStage& inner = layout_.stages.front();
-        if (size_ > most_elements)
-            refuse(inner.begin, fmt::format("it has {} elements, and at most {} are evaluated",
-                                            size_, most_elements));
-        take_element_bits();
+    FormulaOfLayout(const Layout& layout, std::uint32_t element_bytes)
+        : layout_(layout), width_(element_bytes), shape_(layout.stages.front().shape()) {
+        if (layout.stages.front().size() > most_elements)
+            refuse(fmt::format("at most {} elements are evaluated", most_elements));
+        if (layout_.has_values && (shape_.size() < 2 || shape_.front() > most_threads))
+            refuse(
+                fmt::format("thread-value layouts are ((threads),(values)), of at most {} threads",
+                            most_threads));
+        if (layout_.element_bits != 0 && layout_.element_bits != 8 * width_)
+            refuse(fmt::format("elements of {} bits, and those of --type have {}",
+                               layout_.element_bits, 8 * width_));
         unit_stage_ = layout_.stages.size();
         while (layout_.stages[unit_stage_ - 1].kind == Kind::swizzle) --unit_stage_;
-        Positions all(static_cast<std::size_t>(size_));
-        std::iota(all.begin(), all.end(), 0);
-        offsets_ = values_of(all).back();
     }
 
-    LayoutFormula written() {
-        const bool has_values = layout_.has_values || use_.has_values;
-        const std::vector<Positions> starts = has_values ? starts_of_values() : starts_of_all();
+    LayoutFormula written(std::string_view access, std::uint64_t vector) {
         std::vector<std::string> accesses;
+        const std::vector<Positions> starts = all_starts(vector);
         for (const Positions& positions : starts)
-            accesses.push_back(fmt::format(
-                "{}[{}]", use_.access, text_of(layout_.stages.size(), values_of(positions))));
+            accesses.push_back(fmt::format("{}[{}]", access,
+                                           text_of(layout_.stages.size(), values_of(positions))));
         std::ranges::move(accesses, std::back_inserter(parts_));
         return {.text = fmt::format("{}", fmt::join(parts_, "; ")),
                 .threads = starts.front().size(),
@@ -69,132 +69,91 @@ class FormulaOfLayout {
     }
 
  private:
-    [[noreturn]] void refuse(std::size_t at, std::string_view why,
-                             const std::string& hint = {}) const {
-        throw UsageError(fmt::format("layout: {}", why), layout_.text, at, hint);
-    }
-
-    void take_element_bits() {
-        if (layout_.element_bits == 0) return;
-        const std::uint32_t bits = 8 * use_.element_bytes;
-        if (layout_.element_bits != bits)
-            refuse(layout_.text.find("mem_ptr") - 1,
-                   fmt::format("its elements have {} bits, and those of --type {}",
-                               layout_.element_bits, bits));
-        for (LayoutStage& stage : layout_.stages) {
-            if (stage.kind != Kind::swizzle) continue;
-            stage.base -= std::countr_zero(use_.element_bytes);
-            if (stage.base < 0) refuse(stage.begin, "M of Sw<B,M,S> is less than an element here");
-        }
+    [[noreturn]] void refuse(std::string_view why) const {
+        throw UsageError(fmt::format("layout {}: {}", layout_.text, why));
     }
 
     // What each stage makes of these positions of the innermost; they themselves first. From
     // unit_stage_ on they count vectors.
     std::vector<Positions> values_of(const Positions& positions) const {
         std::vector<Positions> values{positions};
-        for (std::size_t k = 0; k < layout_.stages.size(); ++k) {
-            const LayoutStage& stage = layout_.stages[k];
-            Positions made;
-            for (const std::int64_t position : values.back()) {
-                if (stage.kind == Kind::modes && position >= stage.size())
-                    refuse(stage.begin, fmt::format("the layout here has {} elements, and the "
-                                                    "one on its right takes number {} of them",
-                                                    stage.size(), position));
-                made.push_back(k + 1 == unit_stage_ ? stage.at(position) / vector_
-                                                    : stage.at(position));
-            }
+        for (const LayoutStage& stage : layout_.stages) {
+            Positions made = values.back();
+            const std::int64_t most = *std::ranges::max_element(made);
+            if (stage.kind == Kind::modes && most >= stage.size())
+                refuse(
+                    fmt::format("one of its layouts has {} elements, and the next takes number "
+                                "{} of them",
+                                stage.size(), most));
+            const std::int64_t unit = values.size() == unit_stage_ ? vector_ : 1;
+            for (std::int64_t& value : made) value = stage.at(value) / unit;
             values.push_back(std::move(made));
         }
         return values;
     }
 
-    // False where the outermost swizzles do not keep such vectors together; else they are the unit.
-    bool takes_vector(std::int64_t vector) {
-        const int bits = std::countr_zero(static_cast<std::uint64_t>(vector));
-        for (std::size_t k = unit_stage_; k < layout_.stages.size(); ++k)
-            if (layout_.stages[k].bits > 0 && layout_.stages[k].base < bits) return false;
-        for (std::size_t k = unit_stage_; k < layout_.stages.size(); ++k)
-            layout_.stages[k].base = std::max(layout_.stages[k].base - bits, 0);
-        vector_ = vector;
-        return true;
-    }
-    void take_vector(std::int64_t vector) {
-        if (!takes_vector(vector))
-            refuse(0, fmt::format("the swizzle moves fewer than {} elements together", vector),
-                   "M of Sw<B,M,S> is the binary logarithm of how many; or a smaller --vector");
-    }
-
-    // The positions of elements that begin a vector: each is a thread's, in the layout's order, as
-    // after recast_layout() of CuTe.
-    std::vector<Positions> starts_of_all() {
-        const auto vector = static_cast<std::int64_t>(std::max<std::uint64_t>(use_.vector, 1));
-        Positions starts;
-        for (std::int64_t k = 0; k < size_; ++k)
-            if (offset_at(k) % vector == 0) starts.push_back(k);
-        Positions sorted = offsets_;
-        std::ranges::sort(sorted);
-        sorted.erase(std::ranges::unique(sorted).begin(), sorted.end());
-        for (std::size_t k = 0; k < sorted.size(); ++k) {
-            const std::size_t within = k % static_cast<std::size_t>(vector);
-            const std::int64_t first = sorted[k - within];
-            const bool is_last = k + 1 == sorted.size() && within + 1 != static_cast<std::size_t>(vector);
-            if (first % vector != 0 || sorted[k] - first != static_cast<std::int64_t>(within) || is_last)
-                refuse(0, fmt::format("its elements do not lie in vectors of {}, such as {} to {}",
-                                      vector, first - first % vector,
-                                      first - first % vector + vector - 1));
+    // Where the accesses of all threads begin, access by access. A thread takes `vector_` elements
+    // that lie side by side: of its values, or where it has none of all elements; then the threads
+    // follow each other in the layout's order, as after recast_layout() of CuTe.
+    std::vector<Positions> all_starts(std::uint64_t asked) {
+        Positions all(static_cast<std::size_t>(layout_.stages.front().size()));
+        std::iota(all.begin(), all.end(), 0);
+        offsets_ = values_of(all).back();
+        const std::uint32_t usual = layout_.has_values ? usual_vector_bytes / width_ : 1;
+        for (std::uint64_t vector = asked > 0 ? asked : std::max(usual, 1u);; vector /= 2) {
+            std::vector<Positions> starts = starts_of(vector);
+            const bool has_all = !starts.empty() && !starts.front().empty();
+            if (has_all && starts.size() <= most_accesses && takes_vector(vector)) return starts;
+            if (starts.size() > most_accesses)
+                refuse(fmt::format("each thread makes {} accesses, and a formula has at most {}",
+                                   starts.size(), most_accesses));
+            if (asked > 0)
+                refuse(fmt::format("not all elements are in vectors of {} side by side", vector));
         }
-        take_vector(vector);
-        return {starts};
     }
-
-    // The same by access: those of all threads for their first values, for the next, ...
-    std::vector<Positions> starts_of_values() {
-        const Positions shape = layout_.stages.front().shape();
-        threads_ = shape.front();
-        const std::size_t begin = layout_.stages.front().begin;
-        if (shape.size() < 2)
-            refuse(begin, "--tv needs two parts, ((threads),(values)), and the shape has one");
-        if (threads_ > most_threads)
-            refuse(begin, fmt::format("it has {} threads, and a block at most {}", threads_,
-                                      most_threads));
-        auto vector = static_cast<std::int64_t>(use_.vector);
-        if (vector == 0) {
-            vector = static_cast<std::int64_t>(
-                std::bit_floor(std::max<std::uint64_t>(usual_vector_bytes / use_.element_bytes, 1)));
-            while (!are_together(vector) || !takes_vector(vector)) vector /= 2;
-        } else if (!are_together(vector)) {
-            refuse(0, fmt::format("the values of a thread do not lie side by side in vectors of {}",
-                                  vector));
-        } else {
-            take_vector(vector);
-        }
-        const std::int64_t accesses = size_ / threads_ / vector;
-        if (accesses > most_accesses)
-            refuse(begin, fmt::format("each thread makes {} accesses, and a formula has at most {}",
-                                      accesses, most_accesses),
-                   "a part of the tensor costs in proportion");
-        std::vector<Positions> starts;
-        for (std::int64_t access = 0; access < accesses; ++access) {
-            starts.emplace_back(static_cast<std::size_t>(threads_));
-            std::iota(starts.back().begin(), starts.back().end(), access * vector * threads_);
+    // None where elements are in no vector, or threads differ in how many they have.
+    std::vector<Positions> starts_of(std::uint64_t vector) const {
+        if (!layout_.has_values) return {starts_among(0, 1, vector)};
+        const auto threads = static_cast<std::size_t>(shape_.front());
+        std::vector<Positions> starts(starts_among(0, threads, vector).size());
+        for (std::size_t thread = 0; thread < threads; ++thread) {
+            const Positions own = starts_among(thread, threads, vector);
+            if (own.size() != starts.size()) return {};
+            for (std::size_t k = 0; k < own.size(); ++k) starts[k].push_back(own[k]);
         }
         return starts;
     }
-    bool are_together(std::int64_t vector) const {
-        if (size_ / threads_ % vector != 0) return false;
-        for (std::int64_t k = 0; k < size_; ++k) {
-            const std::int64_t within = k / threads_ % vector;
-            const std::int64_t first = offset_at(k - within * threads_);
-            if (first % vector != 0 || offset_at(k) != first + within) return false;
+    // Of every `step`-th position.
+    Positions starts_among(std::size_t begin, std::size_t step, std::uint64_t vector) const {
+        Positions starts, sorted;
+        for (std::size_t k = begin; k < offsets_.size(); k += step) {
+            sorted.push_back(offsets_[k]);
+            if (offsets_[k] % vector == 0) starts.push_back(static_cast<std::int64_t>(k));
         }
+        std::ranges::sort(sorted);
+        sorted.erase(std::ranges::unique(sorted).begin(), sorted.end());
+        bool are_whole = sorted.size() % vector == 0;
+        for (std::size_t k = 0; k < sorted.size() && are_whole; ++k)
+            are_whole = sorted[k] % vector == k % vector &&
+                        sorted[k] / vector == sorted[k - k % vector] / vector;
+        return are_whole ? starts : Positions();
+    }
+
+    // False where the outermost swizzles do not keep such vectors together; else they are the unit.
+    bool takes_vector(std::uint64_t vector) {
+        const int bits = std::countr_zero(vector);
+        const std::span outermost = std::span(layout_.stages).subspan(unit_stage_);
+        for (const LayoutStage& stage : outermost)
+            if (stage.base < bits) return false;
+        for (LayoutStage& stage : outermost) stage.base -= bits;
+        vector_ = static_cast<std::int64_t>(vector);
         return true;
     }
-    std::int64_t offset_at(std::int64_t k) const { return offsets_[static_cast<std::size_t>(k)]; }
 
     // What the first k stages make of i; named parts go before it.
     std::string text_of(std::size_t k, const std::vector<Positions>& values) {
         if (const auto found = modes_of(values[k])) return found->text_of("i");
-        if (k == 0) refuse(0, "its vectors follow each other by no shape and strides");
+        if (k == 0) refuse("its vectors follow each other by no shape and strides");
         std::string inner = text_of(k - 1, values);
         if (inner != "i") {
             parts_.push_back(fmt::format("p{} = {}", parts_.size(), inner));
@@ -205,9 +164,8 @@ class FormulaOfLayout {
     }
 
     Layout layout_;
-    const LayoutUse& use_;
-    std::int64_t size_;
-    std::int64_t threads_;
+    std::uint32_t width_;  // bytes of an element
+    Positions shape_;      // of the innermost
     std::int64_t vector_ = 1;
     std::size_t unit_stage_ = 0;  // stages up to the last that is no swizzle
     Positions offsets_;           // of all positions
@@ -217,8 +175,7 @@ class FormulaOfLayout {
 }  // namespace
 
 std::int64_t LayoutStage::at(std::int64_t position) const {
-    if (kind == Kind::swizzle)
-        return position ^ (position >> shift & ((1ll << bits) - 1) << base);
+    if (kind == Kind::swizzle) return position ^ (position >> shift & ((1ll << bits) - 1) << base);
     std::int64_t value = offset + (kind == Kind::offset ? position : 0);
     for (const Mode& mode : modes) {
         value += position % mode.size * mode.stride;
@@ -229,7 +186,8 @@ std::int64_t LayoutStage::at(std::int64_t position) const {
 
 std::string LayoutStage::text_of(std::string_view position) const {
     if (kind == Kind::swizzle)
-        return fmt::format("{0} ^ ({0} >> {1} & {2})", position, shift, ((1ll << bits) - 1) << base);
+        return fmt::format("{0} ^ ({0} >> {1} & {2})", position, shift,
+                           ((1ll << bits) - 1) << base);
     std::string text(kind == Kind::offset ? position : "");
     std::int64_t below = 1;
     for (const Mode& mode : modes) {
@@ -246,8 +204,24 @@ std::string LayoutStage::text_of(std::string_view position) const {
     return offset == 0 ? text : fmt::format("{} + {}", text, offset);
 }
 
-LayoutFormula formula_of(const Layout& layout, const LayoutUse& use) {
-    return FormulaOfLayout(layout, use).written();
+std::vector<std::int64_t> LayoutStage::shape() const {
+    Positions shape;
+    for (const Mode& mode : modes) {
+        if (mode.part == shape.size()) shape.push_back(1);
+        shape.back() *= mode.size;
+    }
+    return shape;
+}
+
+std::int64_t LayoutStage::size() const {
+    std::int64_t size = 1;
+    for (const Mode& mode : modes) size *= mode.size;
+    return size;
+}
+
+LayoutFormula formula_of(const Layout& layout, std::string_view access, std::uint32_t element_bytes,
+                         std::uint64_t vector) {
+    return FormulaOfLayout(layout, element_bytes).written(access, vector);
 }
 
 }  // namespace coalprof
