@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <numeric>
 
 #include "core/text/error.h"
 #include "core/text/number.h"
@@ -21,14 +22,11 @@ constexpr std::int64_t largest_number = 1ll << 31;  // no position of a stage ov
 constexpr std::size_t most_stages = 8;
 constexpr std::size_t most_depth = 16;
 
-// One above the largest number where it is more.
+// More than the largest number where it is more.
 std::int64_t product(const Numbers& numbers) {
-    std::int64_t all = 1;
-    for (const std::int64_t number : numbers) {
-        if (number > 0 && all > largest_number / number) return largest_number + 1;
-        all *= number;
-    }
-    return all;
+    return std::accumulate(
+        numbers.begin(), numbers.end(), std::int64_t{1},
+        [](std::int64_t a, std::int64_t b) { return std::min(a * b, largest_number + 1); });
 }
 
 class LayoutReader {
@@ -44,18 +42,12 @@ class LayoutReader {
         if (next() != '\0') refuse(at_, "expected ' o ' and another layout, or the end");
         std::ranges::reverse(layout_.stages);
         if (layout_.has_values) add_blocked();
-        if (layout_.stages.empty() || layout_.stages.front().kind != LayoutStage::Kind::modes)
+        if (layout_.stages.empty() || layout_.stages.front().modes.empty())
             refuse(text_.size(), "expected ' o ' and a layout with shape and strides");
         return std::move(layout_);
     }
 
  private:
-    struct Tuple {
-        Numbers numbers;
-        std::vector<std::size_t> parts;
-        std::string nesting;  // "(nn(n))"
-    };
-
     [[noreturn]] void refuse(std::size_t at, std::string_view why) const {
         throw UsageError(fmt::format("layout: {}", why), layout_.text, at,
                          "for example '(8,4):(4,1)', 'Sw<3,3,3> o (64,64):(64,1)', "
@@ -85,19 +77,19 @@ class LayoutReader {
         return static_cast<std::int64_t>(number.value);
     }
 
-    void take_tuple(Tuple& tuple, std::string_view what, std::size_t depth, std::size_t part) {
+    // How the numbers are nested, "(nn(n))"; each is the size of a mode.
+    std::string take_tuple(std::vector<LayoutStage::Mode>& modes, std::string_view what,
+                           std::size_t depth = 0, std::size_t part = 0) {
         if (depth > most_depth) refuse(at_, "tuples are nested at most 16 deep");
         if (!take("(")) {
-            tuple.numbers.push_back(number(what));
-            tuple.parts.push_back(part);
-            tuple.nesting += 'n';
-            return;
+            modes.push_back({number(what), 0, part});
+            return "n";
         }
-        tuple.nesting += '(';
-        do take_tuple(tuple, what, depth + 1, depth == 0 ? part++ : part);
+        std::string nesting = "(";
+        do nesting += take_tuple(modes, what, depth + 1, depth == 0 ? part++ : part);
         while (take(","));
         expect(")");
-        tuple.nesting += ')';
+        return nesting + ")";
     }
 
     void take_stage() {
@@ -130,7 +122,6 @@ class LayoutReader {
 
     void take_swizzle(LayoutStage& stage) {
         constexpr std::int64_t most_bits = 30;
-        stage.kind = LayoutStage::Kind::swizzle;
         stage.bits = static_cast<int>(number("B of Sw<B,M,S>", most_bits));
         expect(",");
         stage.base = static_cast<int>(number("M of Sw<B,M,S>", most_bits));
@@ -141,23 +132,22 @@ class LayoutReader {
     }
 
     void take_modes(LayoutStage& stage) {
-        Tuple shape, strides;
-        take_tuple(shape, "a size", 0, 0);
-        if (shape.nesting == "n" && !take(":")) {
-            stage.kind = LayoutStage::Kind::offset;
-            stage.offset = shape.numbers.front();
-            return;
+        const std::string nesting = take_tuple(stage.modes, "a size");
+        if (nesting == "n" && !take(":")) {
+            stage.offset = stage.modes.front().size;
+            return stage.modes.clear();
         }
-        if (shape.nesting != "n") expect(":");
+        if (nesting != "n") expect(":");
         next();
         const std::size_t begin = at_;
-        take_tuple(strides, "a stride", 0, 0);
-        if (strides.nesting != shape.nesting)
+        std::vector<LayoutStage::Mode> strides;
+        if (take_tuple(strides, "a stride") != nesting)
             refuse(begin, "the strides are not nested as the shape is");
-        if (const std::int64_t size = product(shape.numbers); size < 1 || size > largest_number)
+        for (std::size_t k = 0; k < strides.size(); ++k) stage.modes[k].stride = strides[k].size;
+        Numbers sizes;
+        for (const LayoutStage::Mode& mode : stage.modes) sizes.push_back(mode.size);
+        if (const std::int64_t size = product(sizes); size < 1 || size > largest_number)
             refuse(stage.begin, fmt::format("a shape has 1 to {} elements", largest_number));
-        for (std::size_t k = 0; k < shape.numbers.size(); ++k)
-            stage.modes.push_back({shape.numbers[k], strides.numbers[k], shape.parts[k]});
     }
 
     // #blocked, ttg.blocked, size_per_thread
@@ -182,20 +172,16 @@ class LayoutReader {
         if (!is_of_compiler) expect("(");
         for (std::size_t k = 0; k == 0 || take(","); ++k) take_list(k);
         expect(is_of_compiler ? "}>" : ")");
-        const auto& [sizes, lanes, warps, order] = lists_;
-        Numbers sorted = order;
+        Numbers sorted = lists_[3], dimensions(sorted.size());
         std::ranges::sort(sorted);
-        bool is_whole = !order.empty();
-        for (std::size_t d = 0; d < order.size(); ++d)
-            is_whole &= sorted[d] == static_cast<std::int64_t>(d);
-        for (const Numbers& list : lists_) is_whole &= list.size() == order.size();
-        if (!is_whole)
-            refuse(begin,
-                   "sizePerThread, threadsPerWarp, warpsPerCTA and order have a number for "
-                   "each dimension, and order each dimension once");
-        if (product(lanes) != 32)
-            refuse(begin,
-                   fmt::format("threadsPerWarp makes {} threads; a warp has 32", product(lanes)));
+        std::iota(dimensions.begin(), dimensions.end(), 0);
+        for (const Numbers& list : lists_)
+            if (list.empty() || list.size() != sorted.size() || sorted != dimensions)
+                refuse(begin,
+                       "sizePerThread, threadsPerWarp, warpsPerCTA and order have a number "
+                       "for each dimension, and order each dimension once");
+        if (const std::int64_t lanes = product(lists_[1]); lanes != 32)
+            refuse(begin, fmt::format("threadsPerWarp makes {} threads; a warp has 32", lanes));
         layout_.has_values = true;
     }
 
@@ -241,8 +227,7 @@ class LayoutReader {
             stride *= tile[d];
         }
         std::vector<LayoutStage>& stages = layout_.stages;
-        if (stages.empty() || stages.front().kind != LayoutStage::Kind::modes)
-            stages.insert(stages.begin(), memory);
+        if (stages.empty() || stages.front().modes.empty()) stages.insert(stages.begin(), memory);
         const Numbers shape = stages.front().shape();
         for (std::size_t d = 0; d < rank; ++d) {
             if (shape.size() != rank || tile[d] == 0 || shape[d] % tile[d] != 0)

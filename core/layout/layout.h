@@ -9,26 +9,23 @@
 
 namespace coalprof {
 
-// A function from positions to positions; the outermost gives offsets in elements.
+// A function from positions to positions; the outermost gives offsets in elements. With modes it is
+// a sum of strides, with bits Sw<bits, base, shift>: bits [base, base + bits) of a position are
+// xored with those `shift` above (cute/swizzle.hpp of CUTLASS); else `offset` is added.
 struct LayoutStage {
-    enum class Kind : std::uint8_t { modes, swizzle, offset };
     struct Mode {
         std::int64_t size, stride;
         std::size_t part = 0;  // of the shape, counted on its top level
     };
 
-    Kind kind = Kind::modes;
     std::size_t begin = 0;         // in the text
     std::vector<Mode> modes = {};  // nested ones are flat, the fastest first
-    std::int64_t offset = 0;       // with modes it is added as well
-    // Sw<bits, base, shift>: bits [base, base + bits) of a position are xored with those `shift`
-    // above. Source: cute/swizzle.hpp of CUTLASS.
+    std::int64_t offset = 0;       // to modes as well
     int bits = 0, base = 0, shift = 0;
 
     std::int64_t at(std::int64_t position) const;
     std::string text_of(std::string_view position) const;  // the same as a formula
     std::vector<std::int64_t> shape() const;               // of modes, by part
-    std::int64_t size() const;                             // of modes
 };
 
 struct Layout {

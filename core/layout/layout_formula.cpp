@@ -16,12 +16,17 @@ namespace coalprof {
 namespace {
 
 using Positions = std::vector<std::int64_t>;
-using Kind = LayoutStage::Kind;
 
-constexpr std::int64_t most_elements = 1 << 20;
+constexpr std::size_t most_elements = 1 << 20;
 constexpr std::size_t most_accesses = 16;  // of a formula
-constexpr std::int64_t most_threads = 1024;
+constexpr std::size_t most_threads = 1024;
 constexpr std::uint32_t usual_vector_bytes = 16;
+
+std::size_t size_of(const LayoutStage& stage) {
+    std::size_t size = 1;
+    for (const std::int64_t part : stage.shape()) size *= static_cast<std::size_t>(part);
+    return size;
+}
 
 // The shapes and strides that give these values; none where there are none.
 std::optional<LayoutStage> modes_of(const Positions& values) {
@@ -42,18 +47,23 @@ std::optional<LayoutStage> modes_of(const Positions& values) {
 class FormulaOfLayout {
  public:
     FormulaOfLayout(const Layout& layout, std::uint32_t element_bytes)
-        : layout_(layout), width_(element_bytes), shape_(layout.stages.front().shape()) {
-        if (layout.stages.front().size() > most_elements)
+        : layout_(layout), width_(element_bytes) {
+        const Positions shape = layout.stages.front().shape();
+        const std::size_t size = size_of(layout.stages.front());
+        if (size > most_elements)
             refuse(fmt::format("at most {} elements are evaluated", most_elements));
-        if (layout_.has_values && (shape_.size() < 2 || shape_.front() > most_threads))
-            refuse(
-                fmt::format("thread-value layouts are ((threads),(values)), of at most {} threads",
-                            most_threads));
+        threads_ = layout_.has_values ? static_cast<std::size_t>(shape.front()) : 0;
+        if (layout_.has_values && (shape.size() < 2 || threads_ > most_threads))
+            refuse(fmt::format("--tv needs ((threads),(values)), of at most {} threads",
+                               most_threads));
         if (layout_.element_bits != 0 && layout_.element_bits != 8 * width_)
             refuse(fmt::format("elements of {} bits, and those of --type have {}",
                                layout_.element_bits, 8 * width_));
         unit_stage_ = layout_.stages.size();
-        while (layout_.stages[unit_stage_ - 1].kind == Kind::swizzle) --unit_stage_;
+        while (layout_.stages[unit_stage_ - 1].bits > 0) --unit_stage_;
+        Positions all(size);
+        std::iota(all.begin(), all.end(), 0);
+        offsets_ = values_of(all).back();
     }
 
     LayoutFormula written(std::string_view access, std::uint64_t vector) {
@@ -79,12 +89,10 @@ class FormulaOfLayout {
         std::vector<Positions> values{positions};
         for (const LayoutStage& stage : layout_.stages) {
             Positions made = values.back();
-            const std::int64_t most = *std::ranges::max_element(made);
-            if (stage.kind == Kind::modes && most >= stage.size())
-                refuse(
-                    fmt::format("one of its layouts has {} elements, and the next takes number "
-                                "{} of them",
-                                stage.size(), most));
+            const auto most = static_cast<std::size_t>(*std::ranges::max_element(made));
+            if (!stage.modes.empty() && most >= size_of(stage))
+                refuse(fmt::format("one of its layouts has {} elements, and the next takes its {}",
+                                   size_of(stage), most));
             const std::int64_t unit = values.size() == unit_stage_ ? vector_ : 1;
             for (std::int64_t& value : made) value = stage.at(value) / unit;
             values.push_back(std::move(made));
@@ -96,9 +104,6 @@ class FormulaOfLayout {
     // that lie side by side: of its values, or where it has none of all elements; then the threads
     // follow each other in the layout's order, as after recast_layout() of CuTe.
     std::vector<Positions> all_starts(std::uint64_t asked) {
-        Positions all(static_cast<std::size_t>(layout_.stages.front().size()));
-        std::iota(all.begin(), all.end(), 0);
-        offsets_ = values_of(all).back();
         const std::uint32_t usual = layout_.has_values ? usual_vector_bytes / width_ : 1;
         for (std::uint64_t vector = asked > 0 ? asked : std::max(usual, 1u);; vector /= 2) {
             std::vector<Positions> starts = starts_of(vector);
@@ -114,10 +119,9 @@ class FormulaOfLayout {
     // None where elements are in no vector, or threads differ in how many they have.
     std::vector<Positions> starts_of(std::uint64_t vector) const {
         if (!layout_.has_values) return {starts_among(0, 1, vector)};
-        const auto threads = static_cast<std::size_t>(shape_.front());
-        std::vector<Positions> starts(starts_among(0, threads, vector).size());
-        for (std::size_t thread = 0; thread < threads; ++thread) {
-            const Positions own = starts_among(thread, threads, vector);
+        std::vector<Positions> starts(starts_among(0, threads_, vector).size());
+        for (std::size_t thread = 0; thread < threads_; ++thread) {
+            const Positions own = starts_among(thread, threads_, vector);
             if (own.size() != starts.size()) return {};
             for (std::size_t k = 0; k < own.size(); ++k) starts[k].push_back(own[k]);
         }
@@ -164,8 +168,8 @@ class FormulaOfLayout {
     }
 
     Layout layout_;
-    std::uint32_t width_;  // bytes of an element
-    Positions shape_;      // of the innermost
+    std::uint32_t width_;      // bytes of an element
+    std::size_t threads_ = 0;  // that have values
     std::int64_t vector_ = 1;
     std::size_t unit_stage_ = 0;  // stages up to the last that is no swizzle
     Positions offsets_;           // of all positions
@@ -175,8 +179,8 @@ class FormulaOfLayout {
 }  // namespace
 
 std::int64_t LayoutStage::at(std::int64_t position) const {
-    if (kind == Kind::swizzle) return position ^ (position >> shift & ((1ll << bits) - 1) << base);
-    std::int64_t value = offset + (kind == Kind::offset ? position : 0);
+    if (bits > 0) return position ^ (position >> shift & ((1ll << bits) - 1) << base);
+    std::int64_t value = offset + (modes.empty() ? position : 0);
     for (const Mode& mode : modes) {
         value += position % mode.size * mode.stride;
         position /= mode.size;
@@ -185,23 +189,22 @@ std::int64_t LayoutStage::at(std::int64_t position) const {
 }
 
 std::string LayoutStage::text_of(std::string_view position) const {
-    if (kind == Kind::swizzle)
+    if (bits > 0)
         return fmt::format("{0} ^ ({0} >> {1} & {2})", position, shift,
                            ((1ll << bits) - 1) << base);
-    std::string text(kind == Kind::offset ? position : "");
+    std::vector<std::string> terms;
+    if (modes.empty()) terms.emplace_back(position);
     std::int64_t below = 1;
     for (const Mode& mode : modes) {
-        if (mode.stride != 0) {
-            text += mode.stride < 0 ? " - " : text.empty() ? "" : " + ";
-            text += position;
-            if (below > 1) text += fmt::format("/{}", below);
-            if (&mode != &modes.back()) text += fmt::format("%{}", mode.size);
-            if (std::abs(mode.stride) > 1) text += fmt::format("*{}", std::abs(mode.stride));
-        }
+        std::string term(position);
+        if (below > 1) term += fmt::format("/{}", below);
+        if (&mode != &modes.back()) term += fmt::format("%{}", mode.size);
+        if (mode.stride != 1) term += fmt::format("*{}", mode.stride);
+        if (mode.stride != 0) terms.push_back(std::move(term));
         below *= mode.size;
     }
-    if (text.empty()) return fmt::format("{}", offset);
-    return offset == 0 ? text : fmt::format("{} + {}", text, offset);
+    if (offset != 0 || terms.empty()) terms.push_back(std::to_string(offset));
+    return fmt::format("{}", fmt::join(terms, " + "));
 }
 
 std::vector<std::int64_t> LayoutStage::shape() const {
@@ -211,12 +214,6 @@ std::vector<std::int64_t> LayoutStage::shape() const {
         shape.back() *= mode.size;
     }
     return shape;
-}
-
-std::int64_t LayoutStage::size() const {
-    std::int64_t size = 1;
-    for (const Mode& mode : modes) size *= mode.size;
-    return size;
 }
 
 LayoutFormula formula_of(const Layout& layout, std::string_view access, std::uint32_t element_bytes,
