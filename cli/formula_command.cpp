@@ -49,10 +49,8 @@ std::vector<FormulaSweep> typed_set(const FormulaCommand& command) {
             sweep.name = one.text;
         for (const FormulaSweep& other : set)
             if (other.name == sweep.name)
-                throw UsageError(
-                    fmt::format("{} {}: given twice", one.is_layout ? "layout" : "formula",
-                                shown(sweep.name)),
-                    "each of a table has its own name");
+                throw UsageError(fmt::format("{}: given twice", shown(sweep.name)),
+                                 "each of a table has its own name");
         if (command.texts.size() > 1) {
             occurs.resize(sweep.parameters.size());
             keep_occurring(sweep, occurs);
@@ -154,11 +152,9 @@ void add_layout_command(CLI::App& app, Invocation& invocation) {
     command->output.view.add_to(*sub);
     sub->footer(
         "A layout: SHAPE:STRIDES in elements, as CuTe prints it; 'Sw<B,M,S> o ' or another\n"
-        "layout and ' o ' may stand before it. Or of Triton, with its tensor's before it.\n"
-        "A thread takes one element, with --vector the N that lie side by side.\n"
+        "layout and ' o ' may stand before it. Or of Triton, behind that of its tensor.\n"
         "\n"
         "Examples:\n"
-        "  coalprof layout '(8,4):(4,1)' '32:1' --type f64\n"
         "  coalprof layout 'Sw<3,3,3> o (64,64):(64,1)' --type f16 --vector 8 --space shared\n"
         "  coalprof layout '((4,8),(2,2)):((32,1),(16,8))' --tv --type f16\n"
         "  coalprof layout '(64,64):(64,1) o #ttg.blocked<{sizePerThread = [1, 8],\n"

@@ -65,11 +65,9 @@ FormulaSweep sweep_of_layout(const FormulaOptions& typed, SweepOptions options) 
                                      "this is {}",
                                      vector, vector * width),
                          fmt::format("--vector {}", 16 / std::min(width, 16u)));
-    Layout layout = read_layout(typed.text);
-    layout.has_values |= typed.has_values;
-    const LayoutFormula formula =
-        formula_of(layout, access_of(typed.space, options), width, vector);
-    if (layout.has_values) {
+    const LayoutFormula formula = formula_of_layout(
+        typed.text, {access_of(typed.space, options), width, vector, typed.has_values});
+    if (formula.has_values) {
         const std::string block = std::to_string(formula.threads);
         if (const std::string given = options.text_of("block"); !given.empty() && given != block)
             throw UsageError(fmt::format("--block {}: the layout has {} threads", given, block),

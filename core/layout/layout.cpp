@@ -1,4 +1,6 @@
-// Reads layouts.
+// A layout is evaluated at every position, and the shapes and strides of what comes out are written
+// as divisions and remainders. So compositions need no algebra, and a swizzle that changes nothing
+// leaves no trace.
 #include "core/layout/layout.h"
 
 #include <fmt/format.h>
@@ -8,6 +10,9 @@
 #include <array>
 #include <bit>
 #include <numeric>
+#include <optional>
+#include <span>
+#include <vector>
 
 #include "core/text/error.h"
 #include "core/text/number.h"
@@ -19,8 +24,75 @@ namespace {
 using Numbers = std::vector<std::int64_t>;
 
 constexpr std::int64_t largest_number = 1ll << 31;  // no position of a stage overflows
+constexpr std::int64_t most_swizzled_bits = 30;
+constexpr std::size_t most_characters = 4096;
 constexpr std::size_t most_stages = 8;
 constexpr std::size_t most_depth = 16;
+constexpr std::size_t most_modes = 64;
+constexpr std::size_t most_elements = 1 << 20;
+constexpr std::size_t most_accesses = 16;  // of a formula
+constexpr std::size_t most_threads = 1024;
+constexpr std::uint32_t usual_vector_bytes = 16;
+
+// A function from positions to positions; the outermost gives offsets in elements. With modes it is
+// a sum of strides, with bits Sw<bits, base, shift>: bits [base, base + bits) of a position are
+// xored with those `shift` above (cute/swizzle.hpp of CUTLASS); else `offset` is added.
+struct LayoutStage {
+    struct Mode {
+        std::int64_t size, stride;
+        std::size_t part = 0;  // of the shape, counted on its top level
+    };
+
+    std::size_t begin = 0;         // in the text
+    std::vector<Mode> modes = {};  // nested ones are flat, the fastest first
+    std::int64_t offset = 0;       // to modes as well
+    int bits = 0, base = 0, shift = 0;
+
+    std::int64_t at(std::int64_t position) const {
+        if (bits > 0) return position ^ (position >> shift & ((1ll << bits) - 1) << base);
+        std::int64_t value = offset + (modes.empty() ? position : 0);
+        for (const Mode& mode : modes) {
+            value += position % mode.size * mode.stride;
+            position /= mode.size;
+        }
+        return value;
+    }
+    // The same as a formula.
+    std::string text_of(std::string_view position) const {
+        if (bits > 0)
+            return fmt::format("{0} ^ ({0} >> {1} & {2})", position, shift,
+                               ((1ll << bits) - 1) << base);
+        std::vector<std::string> terms;
+        if (modes.empty()) terms.emplace_back(position);
+        std::int64_t below = 1;
+        for (const Mode& mode : modes) {
+            std::string term(position);
+            if (below > 1) term += fmt::format("/{}", below);
+            if (&mode != &modes.back()) term += fmt::format("%{}", mode.size);
+            if (mode.stride != 1) term += fmt::format("*{}", mode.stride);
+            if (mode.stride != 0) terms.push_back(std::move(term));
+            below *= mode.size;
+        }
+        if (offset != 0 || terms.empty()) terms.push_back(std::to_string(offset));
+        return fmt::format("{}", fmt::join(terms, " + "));
+    }
+    // Of modes, by part.
+    Numbers shape() const {
+        Numbers shape;
+        for (const Mode& mode : modes) {
+            if (mode.part == shape.size()) shape.push_back(1);
+            shape.back() *= mode.size;
+        }
+        return shape;
+    }
+};
+
+struct Layout {
+    std::string text;
+    std::vector<LayoutStage> stages = {};  // the innermost, which has modes, first
+    bool has_values = false;
+    std::int64_t element_bits = 0;  // smem_ptr[16b]; 0: not said
+};
 
 // More than the largest number where it is more.
 std::int64_t product(const Numbers& numbers) {
@@ -34,12 +106,14 @@ class LayoutReader {
     explicit LayoutReader(std::string_view text) : text_(text) { layout_.text = text; }
 
     Layout read() {
+        if (text_.size() > most_characters) refuse(0, "at most 4096 characters are read");
         do {
             if (layout_.stages.size() == most_stages) refuse(at_, "at most 8 are composed");
             if (layout_.has_values) refuse(at_, "Triton's is the last of a composition");
             take_stage();
         } while (take("o "));
-        if (next() != '\0') refuse(at_, "expected ' o ' and another layout, or the end");
+        skip_blanks();
+        if (at_ < text_.size()) refuse(at_, "expected ' o ' and another layout, or the end");
         std::ranges::reverse(layout_.stages);
         if (layout_.has_values) add_blocked();
         if (layout_.stages.empty() || layout_.stages.front().modes.empty())
@@ -53,12 +127,9 @@ class LayoutReader {
                          "for example '(8,4):(4,1)', 'Sw<3,3,3> o (64,64):(64,1)', "
                          "'#ttg.blocked<{sizePerThread = [1, 8], ...}>'");
     }
-    char next() {
-        at_ = std::min(text_.find_first_not_of(" \t\n", at_), text_.size());
-        return at_ < text_.size() ? text_[at_] : '\0';
-    }
+    void skip_blanks() { at_ = std::min(text_.find_first_not_of(" \t\n", at_), text_.size()); }
     bool take(std::string_view word) {
-        next();
+        skip_blanks();
         if (!text_.substr(at_).starts_with(word)) return false;
         at_ += word.size();
         return true;
@@ -80,7 +151,8 @@ class LayoutReader {
     // How the numbers are nested, "(nn(n))"; each is the size of a mode.
     std::string take_tuple(std::vector<LayoutStage::Mode>& modes, std::string_view what,
                            std::size_t depth = 0, std::size_t part = 0) {
-        if (depth > most_depth) refuse(at_, "tuples are nested at most 16 deep");
+        if (depth > most_depth || modes.size() == most_modes)
+            refuse(at_, "at most 64 numbers are a tuple, nested at most 16 deep");
         if (!take("(")) {
             modes.push_back({number(what), 0, part});
             return "n";
@@ -93,7 +165,7 @@ class LayoutReader {
     }
 
     void take_stage() {
-        next();
+        skip_blanks();
         LayoutStage stage{.begin = at_};
         if (take("Swizzle<") || take("Sw<") || take("S<")) {
             take_swizzle(stage);
@@ -121,13 +193,10 @@ class LayoutReader {
     }
 
     void take_swizzle(LayoutStage& stage) {
-        constexpr std::int64_t most_bits = 30;
-        stage.bits = static_cast<int>(number("B of Sw<B,M,S>", most_bits));
-        expect(",");
-        stage.base = static_cast<int>(number("M of Sw<B,M,S>", most_bits));
-        expect(",");
-        stage.shift = static_cast<int>(number("S of Sw<B,M,S>", most_bits));
-        expect(">");
+        for (int* part : {&stage.bits, &stage.base, &stage.shift}) {
+            *part = static_cast<int>(number("a number of Sw<B,M,S>", most_swizzled_bits));
+            expect(part == &stage.shift ? ">" : ",");
+        }
         if (stage.shift < stage.bits) refuse(stage.begin, "S of Sw<B,M,S> is at least B");
     }
 
@@ -138,26 +207,24 @@ class LayoutReader {
             return stage.modes.clear();
         }
         if (nesting != "n") expect(":");
-        next();
-        const std::size_t begin = at_;
         std::vector<LayoutStage::Mode> strides;
         if (take_tuple(strides, "a stride") != nesting)
-            refuse(begin, "the strides are not nested as the shape is");
-        for (std::size_t k = 0; k < strides.size(); ++k) stage.modes[k].stride = strides[k].size;
-        Numbers sizes;
-        for (const LayoutStage::Mode& mode : stage.modes) sizes.push_back(mode.size);
-        if (const std::int64_t size = product(sizes); size < 1 || size > largest_number)
+            refuse(at_, "the strides are not nested as the shape is");
+        std::int64_t size = 1;
+        for (std::size_t k = 0; k < strides.size(); ++k) {
+            stage.modes[k].stride = strides[k].size;
+            size = std::min(size * stage.modes[k].size, largest_number + 1);
+        }
+        if (size < 1 || size > largest_number)
             refuse(stage.begin, fmt::format("a shape has 1 to {} elements", largest_number));
     }
 
-    // #blocked, ttg.blocked, size_per_thread
+    // #blocked1, ttg.blocked, size_per_thread; empty before numbers and tuples.
     std::string_view word() {
-        next();
+        skip_blanks();
         const std::string_view rest = text_.substr(at_);
-        if (rest.empty() ||
-            ((ascii_lower(rest[0]) < 'a' || ascii_lower(rest[0]) > 'z') && rest[0] != '#'))
-            return {};
-        const std::string_view word = rest.substr(0, rest.find_first_of(" =<([{,"));
+        const bool is_word = rest.find_first_of("()[],:_0123456789") != 0;
+        const std::string_view word = rest.substr(0, is_word ? rest.find_first_of(" =<([{,") : 0);
         at_ += word.size();
         return word;
     }
@@ -172,14 +239,15 @@ class LayoutReader {
         if (!is_of_compiler) expect("(");
         for (std::size_t k = 0; k == 0 || take(","); ++k) take_list(k);
         expect(is_of_compiler ? "}>" : ")");
-        Numbers sorted = lists_[3], dimensions(sorted.size());
-        std::ranges::sort(sorted);
+        Numbers dimensions(lists_[3].size());
         std::iota(dimensions.begin(), dimensions.end(), 0);
+        bool is_whole = std::ranges::is_permutation(lists_[3], dimensions);
         for (const Numbers& list : lists_)
-            if (list.empty() || list.size() != sorted.size() || sorted != dimensions)
-                refuse(begin,
-                       "sizePerThread, threadsPerWarp, warpsPerCTA and order have a number "
-                       "for each dimension, and order each dimension once");
+            is_whole &= !list.empty() && list.size() == dimensions.size();
+        if (!is_whole)
+            refuse(begin,
+                   "sizePerThread, threadsPerWarp, warpsPerCTA and order have a number for "
+                   "each dimension, and order each dimension once");
         if (const std::int64_t lanes = product(lists_[1]); lanes != 32)
             refuse(begin, fmt::format("threadsPerWarp makes {} threads; a warp has 32", lanes));
         layout_.has_values = true;
@@ -200,11 +268,8 @@ class LayoutReader {
         do numbers.push_back(number("a number"));
         while (take(","));
         expect("]");
-        const bool is_of_cluster = name.starts_with("cta");
-        if (is_of_cluster ? name != "ctaorder" && product(numbers) != 1 : k >= lists_.size())
-            refuse(at_,
-                   "expected sizePerThread, threadsPerWarp, warpsPerCTA and order, of one CTA");
-        if (!is_of_cluster) lists_[k] = std::move(numbers);
+        if (k < lists_.size())
+            lists_[k] = std::move(numbers);  // CTAOrder and the like do not matter
     }
 
     // As a thread-value layout of the tensor on its left; without one of a tensor that it fills
@@ -254,12 +319,166 @@ class LayoutReader {
     std::array<Numbers, 4> lists_;  // of a layout of Triton: sizes, lanes, warps and order
 };
 
+std::size_t size_of(const LayoutStage& stage) {
+    std::size_t size = 1;
+    for (const std::int64_t part : stage.shape()) size *= static_cast<std::size_t>(part);
+    return size;
+}
+
+// The shapes and strides that give these values; none where there are none.
+std::optional<LayoutStage> modes_of(const Numbers& values) {
+    LayoutStage found{.offset = values.front()};
+    for (std::size_t step = 1, size = 1; step < values.size(); step *= size) {
+        const std::size_t rest = values.size() / step;
+        const std::int64_t stride = values[step] - values.front();
+        for (size = 2; size < rest; ++size)
+            if (values[size * step] - values[(size - 1) * step] != stride) break;
+        if (rest % size != 0) return std::nullopt;
+        found.modes.push_back({static_cast<std::int64_t>(size), stride});
+    }
+    for (std::size_t k = 0; k < values.size(); ++k)
+        if (found.at(static_cast<std::int64_t>(k)) != values[k]) return std::nullopt;
+    return found;
+}
+
+class FormulaOfLayout {
+ public:
+    FormulaOfLayout(Layout layout, const LayoutUse& use) : layout_(std::move(layout)), use_(use) {
+        layout_.has_values |= use.has_values;
+        const Numbers shape = layout_.stages.front().shape();
+        const std::size_t size = size_of(layout_.stages.front());
+        if (size > most_elements)
+            refuse(fmt::format("at most {} elements are evaluated", most_elements));
+        threads_ = layout_.has_values ? static_cast<std::size_t>(shape.front()) : 0;
+        if (layout_.has_values && (shape.size() < 2 || threads_ > most_threads))
+            refuse(fmt::format("--tv needs ((threads),(values)), of at most {} threads",
+                               most_threads));
+        if (layout_.element_bits != 0 && layout_.element_bits != 8 * use_.element_bytes)
+            refuse(fmt::format("elements of {} bits, and those of --type have {}",
+                               layout_.element_bits, 8 * use_.element_bytes));
+        unit_stage_ = layout_.stages.size();
+        while (layout_.stages[unit_stage_ - 1].bits > 0) --unit_stage_;
+        Numbers all(size);
+        std::iota(all.begin(), all.end(), 0);
+        offsets_ = values_of(all).back();
+    }
+
+    LayoutFormula written() {
+        std::vector<std::string> accesses;
+        const std::vector<Numbers> starts = all_starts(use_.vector);
+        for (const Numbers& positions : starts)
+            accesses.push_back(fmt::format("{}[{}]", use_.access,
+                                           text_of(layout_.stages.size(), values_of(positions))));
+        std::ranges::move(accesses, std::back_inserter(parts_));
+        return {.text = fmt::format("{}", fmt::join(parts_, "; ")),
+                .threads = starts.front().size(),
+                .vector = static_cast<std::uint64_t>(vector_),
+                .has_values = layout_.has_values};
+    }
+
+ private:
+    [[noreturn]] void refuse(std::string_view why) const {
+        throw UsageError(fmt::format("layout {}: {}", layout_.text, why));
+    }
+
+    // What each stage makes of these positions of the innermost; they themselves first. From
+    // unit_stage_ on they count vectors.
+    std::vector<Numbers> values_of(const Numbers& positions) const {
+        std::vector<Numbers> values{positions};
+        for (const LayoutStage& stage : layout_.stages) {
+            Numbers made = values.back();
+            const auto most = static_cast<std::size_t>(*std::ranges::max_element(made));
+            if (!stage.modes.empty() && most >= size_of(stage))
+                refuse(fmt::format("one of its layouts has {} elements, and the next takes its {}",
+                                   size_of(stage), most));
+            const std::int64_t unit = values.size() == unit_stage_ ? vector_ : 1;
+            for (std::int64_t& value : made) value = stage.at(value) / unit;
+            values.push_back(std::move(made));
+        }
+        return values;
+    }
+
+    // Where the accesses of all threads begin, access by access. A thread takes `vector_` elements
+    // that lie side by side: of its values, or where it has none of all elements; then the threads
+    // follow each other in the layout's order, as after recast_layout() of CuTe.
+    std::vector<Numbers> all_starts(std::uint64_t asked) {
+        const std::uint32_t usual =
+            layout_.has_values ? usual_vector_bytes / use_.element_bytes : 1;
+        for (std::uint64_t vector = asked > 0 ? asked : std::max(usual, 1u);; vector /= 2) {
+            std::vector<Numbers> starts = starts_of(vector);
+            const bool has_all = !starts.empty() && !starts.front().empty();
+            if (has_all && starts.size() <= most_accesses && takes_vector(vector)) return starts;
+            if (starts.size() > most_accesses)
+                refuse(fmt::format("each thread makes {} accesses, and a formula has at most {}",
+                                   starts.size(), most_accesses));
+            if (asked > 0)
+                refuse(fmt::format("not all elements are in vectors of {} side by side", vector));
+        }
+    }
+    // None where elements are in no vector, or threads differ in how many they have.
+    std::vector<Numbers> starts_of(std::uint64_t vector) const {
+        if (!layout_.has_values) return {starts_among(0, 1, vector)};
+        std::vector<Numbers> starts(starts_among(0, threads_, vector).size());
+        for (std::size_t thread = 0; thread < threads_; ++thread) {
+            const Numbers own = starts_among(thread, threads_, vector);
+            if (own.size() != starts.size()) return {};
+            for (std::size_t k = 0; k < own.size(); ++k) starts[k].push_back(own[k]);
+        }
+        return starts;
+    }
+    // Of every `step`-th position.
+    Numbers starts_among(std::size_t begin, std::size_t step, std::uint64_t vector) const {
+        Numbers starts, sorted;
+        for (std::size_t k = begin; k < offsets_.size(); k += step) {
+            sorted.push_back(offsets_[k]);
+            if (offsets_[k] % vector == 0) starts.push_back(static_cast<std::int64_t>(k));
+        }
+        std::ranges::sort(sorted);
+        sorted.erase(std::ranges::unique(sorted).begin(), sorted.end());
+        bool are_whole = sorted.size() % vector == 0;
+        for (std::size_t k = 0; k < sorted.size() && are_whole; ++k)
+            are_whole = sorted[k] % vector == k % vector &&
+                        sorted[k] / vector == sorted[k - k % vector] / vector;
+        return are_whole ? starts : Numbers();
+    }
+
+    // False where the outermost swizzles do not keep such vectors together; else they are the unit.
+    bool takes_vector(std::uint64_t vector) {
+        const int bits = std::countr_zero(vector);
+        const std::span outermost = std::span(layout_.stages).subspan(unit_stage_);
+        for (const LayoutStage& stage : outermost)
+            if (stage.base < bits) return false;
+        for (LayoutStage& stage : outermost) stage.base -= bits;
+        vector_ = static_cast<std::int64_t>(vector);
+        return true;
+    }
+
+    // What the first k stages make of i; named parts go before it.
+    std::string text_of(std::size_t k, const std::vector<Numbers>& values) {
+        if (const auto found = modes_of(values[k])) return found->text_of("i");
+        if (k == 0) refuse("its vectors follow each other by no shape and strides");
+        std::string inner = text_of(k - 1, values);
+        if (inner != "i") {
+            parts_.push_back(fmt::format("p{} = {}", parts_.size(), inner));
+            inner = fmt::format("p{}", parts_.size() - 1);
+        }
+        const std::string text = layout_.stages[k - 1].text_of(inner);
+        return k == unit_stage_ && vector_ > 1 ? fmt::format("({}) / {}", text, vector_) : text;
+    }
+
+    Layout layout_;
+    const LayoutUse& use_;
+    std::size_t threads_ = 0;  // that have values
+    std::int64_t vector_ = 1;
+    std::size_t unit_stage_ = 0;  // stages up to the last that is no swizzle
+    Numbers offsets_;             // of all positions
+    std::vector<std::string> parts_;
+};
+
 }  // namespace
 
-Layout read_layout(std::string_view text) {
-    constexpr std::size_t most_characters = 4096;
-    if (text.size() > most_characters) throw UsageError("layout: it has more than 4096 characters");
-    return LayoutReader(text).read();
+LayoutFormula formula_of_layout(std::string_view text, const LayoutUse& use) {
+    return FormulaOfLayout(LayoutReader(text).read(), use).written();
 }
 
 }  // namespace coalprof

@@ -205,7 +205,7 @@ class Layouts(Case):
         self.assertIn("conflicts         0 ", drawn)
         self.assertIn("<svg", self.run_ok("explain", "layout", *pair, *LDMATRIX[:-1], "--format", "svg").out_text)
         best = self.run_ok("layout", *pair, *LDMATRIX[:-1], "--best", "shared_load_wavefronts").out_text
-        self.assertRegex(best, r"\nbest[^\n]* Sw<3,3,3>")
+        self.assertIn("Best: formula Sw<3,3,3>", best)
         self.assertEqual(len(self.run_ok("layout", *pair, *LDMATRIX, "--machine", "v100,h200").json["points"]), 4)
 
     def test_take_as_many_values_together_as_lie_side_by_side(self):
