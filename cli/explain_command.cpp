@@ -435,16 +435,13 @@ void add_explain_command(CLI::App& app, Invocation& invocation) {
         app, invocation, "explain",
         "One warp drawn: which lane lands in which sector and line, and why", run_explain);
     command->machine = "h200";
-    sub->add_option(
-           "PATTERN", command->pattern,
-           "A pattern; `coalprof patterns` lists them. Or formula, layout, warps, kernel, and:")
+    sub->add_option("PATTERN", command->pattern,
+                    "One that `coalprof patterns` lists; or formula, layout, warps or kernel, and:")
         ->required();
-    sub->add_option(
-        "EXPR", command->formula.text,
-        "The formula or layout, as for these commands; or a warps file, a kernel's file");
-    sub->add_option(
-        "NAME", command->kernel_name,
-        "The kernel, where its file has several; or a second formula or layout, beside it");
+    sub->add_option("EXPR", command->formula.text,
+                    "The formula or layout; or a warps file; or a kernel's file");
+    sub->add_option("NAME", command->kernel_name,
+                    "The kernel, where its file has several; or what is drawn beside the first");
     add_value(*sub, "--line", command->line, "The line of a kernel's source", "N");
     add_value(*sub, "--code", command->kernel.code.text, "Statements in place of a kernel's file",
               "STATEMENTS");

@@ -95,24 +95,30 @@ ExitCode run_formula(const CLI::App& app, const FormulaCommand& command,
                          invocation);
 }
 
-}  // namespace
-
-void add_formula_command(CLI::App& app, Invocation& invocation) {
+CLI::App& add_formulas(CLI::App& app, Invocation& invocation, bool are_layouts, const char* help,
+                       const char* of_texts) {
     const auto [sub, command] = add_command<FormulaCommand>(
-        app, invocation, "formula", "An index expression of your own, e.g. 'i*k' --var k=1..32",
-        run_formula);
-    sub->add_option("EXPR", command->texts,
-                    "The index of each thread's element; several instructions: "
-                    "'load: a[i*3]; store: b[i]'. Several formulas are one table");
+        app, invocation, are_layouts ? "layout" : "formula", help, run_formula);
+    sub->add_option(are_layouts ? "LAYOUT" : "EXPR", command->texts, of_texts);
     add_repeated(*sub, "--name", command->names,
-                 "What a formula is called in the result, in their order (default: its text)",
-                 "NAME");
-    command->formula.add_to(*sub);
+                 "What each is called in the result, in their order (default: its text)", "NAME");
+    command->formula.is_layout = are_layouts;
+    are_layouts ? command->formula.add_layout_to(*sub) : command->formula.add_to(*sub);
     command->sweep.add_shape_to(*sub, nullptr);
     command->machine.add_to(*sub);
     command->output.add_to(*sub);
     command->output.view.add_to(*sub);
-    sub->footer(
+    return *sub;
+}
+
+}  // namespace
+
+void add_formula_command(CLI::App& app, Invocation& invocation) {
+    CLI::App& command = add_formulas(app, invocation, false,
+                                     "An index expression of your own, e.g. 'i*k' --var k=1..32",
+                                     "The index of each thread's element; several instructions: "
+                                     "'load: a[i*3]; store: b[i]'. Several formulas are one table");
+    command.footer(
         "A formula: KIND: ARRAY[INDEX] if CONDITION; all but INDEX may be left out.\n"
         "  KIND    load store atomic reduce; shared.load shared.store shared.atomic\n"
         "          shared.reduce; load.u64: an array of another type\n"
@@ -134,31 +140,20 @@ void add_formula_command(CLI::App& app, Invocation& invocation) {
 }
 
 void add_layout_command(CLI::App& app, Invocation& invocation) {
-    const auto [sub, command] = add_command<FormulaCommand>(
-        app, invocation, "layout", "A layout of CuTe or Triton, e.g. '(8,4):(4,1)' --space shared",
-        run_formula);
-    sub->add_option("LAYOUT", command->texts,
-                    "Shapes and strides, with swizzles and compositions; several are one table");
-    add_repeated(*sub, "--name", command->names,
-                 "What a layout is called in the result, in their order (default: its text)",
-                 "NAME");
-    command->formula.is_layout = true;
-    command->formula.add_layout_to(*sub);
-    command->sweep.add_shape_to(*sub, nullptr);
+    CLI::App& command = add_formulas(
+        app, invocation, true, "A layout of CuTe or Triton, e.g. '(8,4):(4,1)' --space shared",
+        "Shapes and strides, with swizzles and compositions; several are one table");
     for (const char* option : {"--size", "--grid", "--per-thread"})
-        sub->remove_option(sub->get_option(option));
-    command->machine.add_to(*sub);
-    command->output.add_to(*sub);
-    command->output.view.add_to(*sub);
-    sub->footer(
-        "A layout: SHAPE:STRIDES in elements, as CuTe prints it; 'Sw<B,M,S> o ' or another\n"
-        "layout and ' o ' may stand before it. Or of Triton, behind that of its tensor.\n"
+        command.remove_option(command.get_option(option));
+    command.footer(
+        "A layout: SHAPE:STRIDES in elements, as CuTe prints it; before it may stand\n"
+        "'Sw<B,M,S> o ' or another and ' o '. Or of Triton, behind that of its tensor.\n"
         "\n"
         "Examples:\n"
-        "  coalprof layout 'Sw<3,3,3> o (64,64):(64,1)' --type f16 --vector 8 --space shared\n"
-        "  coalprof layout '((4,8),(2,2)):((32,1),(16,8))' --tv --type f16\n"
+        "  coalprof layout 'Sw<3,3,3> o (64,64):(64,1)' --type f16 --vector 8\n"
+        "  coalprof layout '((4,8),(2,2)):((32,1),(16,8))' --tv --space shared\n"
         "  coalprof layout '(64,64):(64,1) o #ttg.blocked<{sizePerThread = [1, 8],\n"
-        "    threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>' --type f16\n");
+        "    threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>'\n");
 }
 
 }  // namespace coalprof

@@ -36,10 +36,7 @@ std::string access_of(const std::string& space, SweepOptions& options) {
     if (space != "shared") throw UsageError(unknown_word("--space", space, spaces));
     const std::string op = options.text_of("op").empty() ? "load" : options.text_of("op");
     if (!has_word("load store atomic reduce", op))
-        throw UsageError(
-            fmt::format("--op {}: an access of shared memory is one of load, store, "
-                        "atomic and reduce",
-                        shown(op)));
+        throw UsageError(fmt::format("--op {}: shared memory has load, store, atomic, reduce", op));
     options.typed.erase("op");
     return fmt::format("shared.{}: tile", op);
 }
@@ -49,9 +46,9 @@ FormulaSweep sweep_of_layout(const FormulaOptions& typed, SweepOptions options) 
     constexpr std::array types{"u8", "u16", "u32", "u32x2", "u32x4", "u32x8"};
     for (const std::string_view key : {"grid", "size_bytes", "per_thread"})
         if (!options.text_of(key).empty())
-            throw UsageError(fmt::format("{}: a layout says itself how many elements it has",
-                                         find_launch_option(key)->name()),
-                             "leave it out");
+            throw UsageError(
+                fmt::format("{}: a layout says its size", find_launch_option(key)->name()),
+                "leave it out");
     const std::string type = options.text_of("type").empty() ? "f32" : options.text_of("type");
     const std::optional<ElementType> element = find_element_type(type);
     if (!element)
@@ -60,11 +57,10 @@ FormulaSweep sweep_of_layout(const FormulaOptions& typed, SweepOptions options) 
     const std::uint32_t width = bytes_of(*element);
     const std::uint64_t vector =
         typed.vector.empty() ? 0 : parse_integer(typed.vector, "--vector", 1, 1ull << 31);
-    if (vector != 0 && (!std::has_single_bit(vector) || vector * width > 32))
-        throw UsageError(fmt::format("--vector {}: an access has 1, 2, 4, 8, 16 or 32 bytes, and "
-                                     "this is {}",
-                                     vector, vector * width),
-                         fmt::format("--vector {}", 16 / std::min(width, 16u)));
+    if (const std::uint64_t bytes = vector * width;
+        bytes != 0 && (!std::has_single_bit(bytes) || bytes > 32))
+        throw UsageError(fmt::format("--vector {}: {} bytes are no access", vector, bytes),
+                         "an access has 1, 2, 4, 8, 16 or 32");
     const LayoutFormula formula = formula_of_layout(
         typed.text, {access_of(typed.space, options), width, vector, typed.has_values});
     if (formula.has_values) {

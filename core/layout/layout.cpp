@@ -26,13 +26,9 @@ using Numbers = std::vector<std::int64_t>;
 constexpr std::int64_t largest_number = 1ll << 31;  // no position of a stage overflows
 constexpr std::int64_t most_swizzled_bits = 30;
 constexpr std::size_t most_characters = 4096;
-constexpr std::size_t most_stages = 8;
-constexpr std::size_t most_depth = 16;
-constexpr std::size_t most_modes = 64;
-constexpr std::size_t most_elements = 1 << 20;
+constexpr std::size_t most_stages = 8, most_depth = 16, most_modes = 64, most_elements = 1 << 20;
 constexpr std::size_t most_accesses = 16;  // of a formula
 constexpr std::size_t most_threads = 1024;
-constexpr std::uint32_t usual_vector_bytes = 16;
 
 // A function from positions to positions; the outermost gives offsets in elements. With modes it is
 // a sum of strides, with bits Sw<bits, base, shift>: bits [base, base + bits) of a position are
@@ -168,36 +164,27 @@ class LayoutReader {
         skip_blanks();
         LayoutStage stage{.begin = at_};
         if (take("Swizzle<") || take("Sw<") || take("S<")) {
-            take_swizzle(stage);
-        } else if (take("smem_ptr[") || take("gmem_ptr[")) {
-            return take_pointer();
+            for (int* part : {&stage.bits, &stage.base, &stage.shift}) {
+                *part = static_cast<int>(number("a number of Sw<B,M,S>", most_swizzled_bits));
+                expect(part == &stage.shift ? ">" : ",");
+            }
+            if (stage.shift < stage.bits) refuse(stage.begin, "S of Sw<B,M,S> is at least B");
+        } else if (take("smem_ptr[")) {
+            // Swizzles before it are of bytes. Source: as_position_independent_swizzle_layout in
+            // cute/pointer_flagged.hpp of CUTLASS.
+            layout_.element_bits = number("the bits of an element");
+            expect("b](unset)");
+            for (LayoutStage& one : layout_.stages) {
+                one.base -= std::countr_zero(static_cast<std::uint64_t>(layout_.element_bits)) - 3;
+                if (one.base < 0) refuse(one.begin, "M of Sw<B,M,S> is less than an element");
+            }
+            return;
         } else if (const std::string_view name = word(); !name.empty()) {
             return take_blocked(name);
         } else {
             take_modes(stage);
         }
         layout_.stages.push_back(std::move(stage));
-    }
-
-    // smem_ptr[16b](unset): swizzles before it are of bytes. Source: cute/pointer_flagged.hpp of
-    // CUTLASS, as_position_independent_swizzle_layout.
-    void take_pointer() {
-        layout_.element_bits = number("the bits of an element");
-        expect("b](");
-        at_ = std::min(text_.find(')', at_), text_.size());
-        expect(")");
-        for (LayoutStage& stage : layout_.stages) {
-            stage.base -= std::countr_zero(static_cast<std::uint64_t>(layout_.element_bits)) - 3;
-            if (stage.base < 0) refuse(stage.begin, "M of Sw<B,M,S> is less than an element");
-        }
-    }
-
-    void take_swizzle(LayoutStage& stage) {
-        for (int* part : {&stage.bits, &stage.base, &stage.shift}) {
-            *part = static_cast<int>(number("a number of Sw<B,M,S>", most_swizzled_bits));
-            expect(part == &stage.shift ? ">" : ",");
-        }
-        if (stage.shift < stage.bits) refuse(stage.begin, "S of Sw<B,M,S> is at least B");
     }
 
     void take_modes(LayoutStage& stage) {
@@ -235,21 +222,18 @@ class LayoutReader {
         if (name.starts_with('#') && take("=")) name = word();
         if (!name.ends_with("blocked") && !name.ends_with("BlockedLayout"))
             refuse(begin, "expected a layout of CuTe, #ttg.blocked<{...}> or BlockedLayout(...)");
-        const bool is_of_compiler = take("<{");
-        if (!is_of_compiler) expect("(");
+        if (!take("<{")) expect("(");
         for (std::size_t k = 0; k == 0 || take(","); ++k) take_list(k);
-        expect(is_of_compiler ? "}>" : ")");
+        if (!take("}>")) expect(")");
         Numbers dimensions(lists_[3].size());
         std::iota(dimensions.begin(), dimensions.end(), 0);
-        bool is_whole = std::ranges::is_permutation(lists_[3], dimensions);
-        for (const Numbers& list : lists_)
-            is_whole &= !list.empty() && list.size() == dimensions.size();
-        if (!is_whole)
+        bool is_whole = !dimensions.empty() && dimensions.size() <= most_depth;
+        for (const Numbers& list : lists_) is_whole &= list.size() == dimensions.size();
+        if (!is_whole || !std::ranges::is_permutation(lists_[3], dimensions))
             refuse(begin,
                    "sizePerThread, threadsPerWarp, warpsPerCTA and order have a number for "
                    "each dimension, and order each dimension once");
-        if (const std::int64_t lanes = product(lists_[1]); lanes != 32)
-            refuse(begin, fmt::format("threadsPerWarp makes {} threads; a warp has 32", lanes));
+        if (product(lists_[1]) != 32) refuse(begin, "threadsPerWarp makes the 32 lanes of a warp");
         layout_.has_values = true;
     }
 
@@ -263,13 +247,12 @@ class LayoutReader {
             k = static_cast<std::size_t>(std::ranges::find(words, name) - words.begin());
             expect("=");
         }
-        Numbers numbers;
         expect("[");
+        Numbers numbers;
         do numbers.push_back(number("a number"));
         while (take(","));
         expect("]");
-        if (k < lists_.size())
-            lists_[k] = std::move(numbers);  // CTAOrder and the like do not matter
+        if (k < lists_.size()) lists_[k] = std::move(numbers);  // not CTAOrder and the like
     }
 
     // As a thread-value layout of the tensor on its left; without one of a tensor that it fills
@@ -347,15 +330,14 @@ class FormulaOfLayout {
         layout_.has_values |= use.has_values;
         const Numbers shape = layout_.stages.front().shape();
         const std::size_t size = size_of(layout_.stages.front());
-        if (size > most_elements)
-            refuse(fmt::format("at most {} elements are evaluated", most_elements));
-        threads_ = layout_.has_values ? static_cast<std::size_t>(shape.front()) : 0;
-        if (layout_.has_values && (shape.size() < 2 || threads_ > most_threads))
-            refuse(fmt::format("--tv needs ((threads),(values)), of at most {} threads",
-                               most_threads));
-        if (layout_.element_bits != 0 && layout_.element_bits != 8 * use_.element_bytes)
-            refuse(fmt::format("elements of {} bits, and those of --type have {}",
-                               layout_.element_bits, 8 * use_.element_bytes));
+        if (layout_.has_values) threads_ = static_cast<std::size_t>(shape.front());
+        require(size <= most_elements,
+                fmt::format("at most {} elements are evaluated", most_elements));
+        require(
+            !layout_.has_values || (shape.size() > 1 && threads_ <= most_threads),
+            fmt::format("--tv needs ((threads),(values)), of at most {} threads", most_threads));
+        require(layout_.element_bits == 0 || layout_.element_bits == 8 * use_.element_bytes,
+                fmt::format("elements have {} bits, not those of --type", layout_.element_bits));
         unit_stage_ = layout_.stages.size();
         while (layout_.stages[unit_stage_ - 1].bits > 0) --unit_stage_;
         Numbers all(size);
@@ -365,7 +347,7 @@ class FormulaOfLayout {
 
     LayoutFormula written() {
         std::vector<std::string> accesses;
-        const std::vector<Numbers> starts = all_starts(use_.vector);
+        const std::vector<Numbers> starts = all_starts();
         for (const Numbers& positions : starts)
             accesses.push_back(fmt::format("{}[{}]", use_.access,
                                            text_of(layout_.stages.size(), values_of(positions))));
@@ -377,8 +359,8 @@ class FormulaOfLayout {
     }
 
  private:
-    [[noreturn]] void refuse(std::string_view why) const {
-        throw UsageError(fmt::format("layout {}: {}", layout_.text, why));
+    void require(bool holds, std::string_view why) const {
+        if (!holds) throw UsageError(fmt::format("layout {}: {}", layout_.text, why));
     }
 
     // What each stage makes of these positions of the innermost; they themselves first. From
@@ -388,9 +370,9 @@ class FormulaOfLayout {
         for (const LayoutStage& stage : layout_.stages) {
             Numbers made = values.back();
             const auto most = static_cast<std::size_t>(*std::ranges::max_element(made));
-            if (!stage.modes.empty() && most >= size_of(stage))
-                refuse(fmt::format("one of its layouts has {} elements, and the next takes its {}",
-                                   size_of(stage), most));
+            require(stage.modes.empty() || most < size_of(stage),
+                    fmt::format("one of its layouts has {} elements, and the next takes its {}",
+                                size_of(stage), most));
             const std::int64_t unit = values.size() == unit_stage_ ? vector_ : 1;
             for (std::int64_t& value : made) value = stage.at(value) / unit;
             values.push_back(std::move(made));
@@ -401,35 +383,32 @@ class FormulaOfLayout {
     // Where the accesses of all threads begin, access by access. A thread takes `vector_` elements
     // that lie side by side: of its values, or where it has none of all elements; then the threads
     // follow each other in the layout's order, as after recast_layout() of CuTe.
-    std::vector<Numbers> all_starts(std::uint64_t asked) {
-        const std::uint32_t usual =
-            layout_.has_values ? usual_vector_bytes / use_.element_bytes : 1;
-        for (std::uint64_t vector = asked > 0 ? asked : std::max(usual, 1u);; vector /= 2) {
+    std::vector<Numbers> all_starts() {
+        const std::uint32_t usual = layout_.has_values ? std::max(16 / use_.element_bytes, 1u) : 1;
+        for (std::uint64_t vector = use_.vector > 0 ? use_.vector : usual;; vector /= 2) {
             std::vector<Numbers> starts = starts_of(vector);
-            const bool has_all = !starts.empty() && !starts.front().empty();
-            if (has_all && starts.size() <= most_accesses && takes_vector(vector)) return starts;
-            if (starts.size() > most_accesses)
-                refuse(fmt::format("each thread makes {} accesses, and a formula has at most {}",
-                                   starts.size(), most_accesses));
-            if (asked > 0)
-                refuse(fmt::format("not all elements are in vectors of {} side by side", vector));
+            require(starts.size() <= most_accesses,
+                    fmt::format("each thread makes {} accesses, and a formula has at most {}",
+                                starts.size(), most_accesses));
+            if (!starts.empty() && !starts.front().empty() && takes_vector(vector)) return starts;
+            require(use_.vector == 0,
+                    fmt::format("not all elements are in vectors of {} side by side", vector));
         }
     }
     // None where elements are in no vector, or threads differ in how many they have.
     std::vector<Numbers> starts_of(std::uint64_t vector) const {
-        if (!layout_.has_values) return {starts_among(0, 1, vector)};
-        std::vector<Numbers> starts(starts_among(0, threads_, vector).size());
+        if (!layout_.has_values) return {starts_among(0, vector)};
+        std::vector<Numbers> starts(starts_among(0, vector).size());
         for (std::size_t thread = 0; thread < threads_; ++thread) {
-            const Numbers own = starts_among(thread, threads_, vector);
+            const Numbers own = starts_among(thread, vector);
             if (own.size() != starts.size()) return {};
             for (std::size_t k = 0; k < own.size(); ++k) starts[k].push_back(own[k]);
         }
         return starts;
     }
-    // Of every `step`-th position.
-    Numbers starts_among(std::size_t begin, std::size_t step, std::uint64_t vector) const {
+    Numbers starts_among(std::size_t thread, std::uint64_t vector) const {
         Numbers starts, sorted;
-        for (std::size_t k = begin; k < offsets_.size(); k += step) {
+        for (std::size_t k = thread; k < offsets_.size(); k += threads_) {
             sorted.push_back(offsets_[k]);
             if (offsets_[k] % vector == 0) starts.push_back(static_cast<std::int64_t>(k));
         }
@@ -456,7 +435,7 @@ class FormulaOfLayout {
     // What the first k stages make of i; named parts go before it.
     std::string text_of(std::size_t k, const std::vector<Numbers>& values) {
         if (const auto found = modes_of(values[k])) return found->text_of("i");
-        if (k == 0) refuse("its vectors follow each other by no shape and strides");
+        require(k > 0, "its vectors follow each other by no shape and strides");
         std::string inner = text_of(k - 1, values);
         if (inner != "i") {
             parts_.push_back(fmt::format("p{} = {}", parts_.size(), inner));
@@ -468,7 +447,7 @@ class FormulaOfLayout {
 
     Layout layout_;
     const LayoutUse& use_;
-    std::size_t threads_ = 0;  // that have values
+    std::size_t threads_ = 1;  // 1 also where they have no values
     std::int64_t vector_ = 1;
     std::size_t unit_stage_ = 0;  // stages up to the last that is no swizzle
     Numbers offsets_;             // of all positions

@@ -224,7 +224,7 @@ class Layouts(Case):
                 (("8:1" * 2000,), "4096"), (("2097152:1",), "at most 1048576"), (("8:1 o 16:1",), "has 8 elements"),
                 ((f"#ttg.blocked<{{{blocked}, order = [1, 1]}}>",), "each dimension once"),
                 ((f"#ttg.blocked<{{{blocked}, order = [0]}}>",), "each dimension"),
-                ((f"#ttg.blocked<{{{blocked.replace('8]', '16]')}, order = [1, 0]}}>",), "64 threads"),
+                ((f"#ttg.blocked<{{{blocked.replace('8]', '16]')}, order = [1, 0]}}>",), "32 lanes"),
                 ((f"(8,8):(8,1) o #ttg.blocked<{{{blocked}, order = [1, 0]}}>",), "no multiple"),
                 (("#ttg.mma<{}>",), "expected a layout"), (("8:1", "--tv"), "((threads),(values))"),
                 (("(64,32):(1,64)", "--tv", "--vector", "1"), "32 accesses"), (("(64,2):(1,64)", "--tv", "--block", "32"), "64 threads"),
