@@ -14,7 +14,7 @@
 #include <span>
 #include <vector>
 
-#include "core/text/error.h"
+#include "core/text/describe.h"
 #include "core/text/number.h"
 #include "core/text/utf8.h"
 
@@ -360,7 +360,7 @@ class FormulaOfLayout {
 
  private:
     void require(bool holds, std::string_view why) const {
-        if (!holds) throw UsageError(fmt::format("layout {}: {}", layout_.text, why));
+        if (!holds) throw UsageError(fmt::format("layout {}: {}", shown(layout_.text), why));
     }
 
     // What each stage makes of these positions of the innermost; they themselves first. From
@@ -388,7 +388,7 @@ class FormulaOfLayout {
         for (std::uint64_t vector = use_.vector > 0 ? use_.vector : usual;; vector /= 2) {
             std::vector<Numbers> starts = starts_of(vector);
             require(starts.size() <= most_accesses,
-                    fmt::format("each thread makes {} accesses, and a formula has at most {}",
+                    fmt::format("{} accesses a thread, of at most {} in a formula: take a part",
                                 starts.size(), most_accesses));
             if (!starts.empty() && !starts.front().empty() && takes_vector(vector)) return starts;
             require(use_.vector == 0,
