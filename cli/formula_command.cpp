@@ -147,13 +147,13 @@ void add_layout_command(CLI::App& app, Invocation& invocation) {
         command.remove_option(command.get_option(option));
     command.footer(
         "A layout: SHAPE:STRIDES in elements, as CuTe prints it; before it may stand\n"
-        "'Sw<B,M,S> o ' or another and ' o '. Or of Triton, behind that of its tensor.\n"
+        "'Sw<B,M,S> o ' or another and ' o '. Or of Triton, behind that of its tensor:\n"
+        "#ttg.blocked<{...}> or BlockedLayout(...).\n"
         "\n"
         "Examples:\n"
         "  coalprof layout 'Sw<3,3,3> o (64,64):(64,1)' --type f16 --vector 8\n"
         "  coalprof layout '((4,8),(2,2)):((32,1),(16,8))' --tv --space shared\n"
-        "  coalprof layout '(64,64):(64,1) o #ttg.blocked<{sizePerThread = [1, 8],\n"
-        "    threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>'\n");
+        "  coalprof layout '(64,64):(64,1) o BlockedLayout([1,8], [4,8], [4,1], [1,0])'\n");
 }
 
 }  // namespace coalprof
