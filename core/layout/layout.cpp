@@ -27,8 +27,7 @@ constexpr std::int64_t largest_number = 1ll << 31;  // no position of a stage ov
 constexpr std::int64_t most_swizzled_bits = 30;
 constexpr std::size_t most_characters = 4096;
 constexpr std::size_t most_stages = 8, most_depth = 16, most_modes = 64, most_elements = 1 << 20;
-constexpr std::size_t most_accesses = 16;  // of a formula
-constexpr std::size_t most_threads = 1024;
+constexpr std::size_t most_accesses = 16, most_threads = 1024;  // of a formula, of a block
 
 // A function from positions to positions; the outermost gives offsets in elements. With modes it is
 // a sum of strides, with bits Sw<bits, base, shift>: bits [base, base + bits) of a position are
@@ -407,10 +406,11 @@ class FormulaOfLayout {
         return starts;
     }
     Numbers starts_among(std::size_t thread, std::uint64_t vector) const {
-        Numbers starts, sorted;
+        Numbers starts;
+        std::vector<std::uint64_t> sorted;
         for (std::size_t k = thread; k < offsets_.size(); k += threads_) {
-            sorted.push_back(offsets_[k]);
-            if (offsets_[k] % vector == 0) starts.push_back(static_cast<std::int64_t>(k));
+            sorted.push_back(static_cast<std::uint64_t>(offsets_[k]));
+            if (sorted.back() % vector == 0) starts.push_back(static_cast<std::int64_t>(k));
         }
         std::ranges::sort(sorted);
         sorted.erase(std::ranges::unique(sorted).begin(), sorted.end());
