@@ -11,6 +11,7 @@
 #include "core/layout/layout.h"
 #include "core/text/describe.h"
 #include "core/text/file_kind.h"
+#include "core/text/name_list.h"
 #include "core/text/range.h"
 
 namespace coalprof {

@@ -23,8 +23,7 @@ namespace {
 
 using Numbers = std::vector<std::int64_t>;
 
-constexpr std::int64_t largest_number = 1ll << 31;  // no position of a stage overflows
-constexpr std::int64_t most_swizzled_bits = 30;
+constexpr std::int64_t largest_number = 1ll << 31, most_swizzled_bits = 30;  // nothing overflows
 constexpr std::size_t most_characters = 4096;
 constexpr std::size_t most_stages = 8, most_depth = 16, most_modes = 64, most_elements = 1 << 20;
 constexpr std::size_t most_accesses = 16, most_threads = 1024;  // of a formula, of a block
