@@ -22,6 +22,7 @@ void describe_command_line(CLI::App& app, Invocation& invocation) {
         "  2  usage, formula or file    70 a bug in coalprof\n"
         "  3  no GPU or no counters     130, 143  interrupted\n");
     add_formula_command(app, invocation);
+    add_layout_command(app, invocation);
     add_warps_command(app, invocation);
     add_kernel_command(app, invocation);
     add_explain_command(app, invocation);

@@ -1,5 +1,5 @@
 // `coalprof explain PATTERN [--at K]`: one warp of a pattern, drawn; `coalprof explain formula
-// 'EXPR'`: of a user's formula; `coalprof explain kernel FILE --line N`: of a kernel.
+// 'EXPR'`, `layout 'LAYOUT'`: of a user's; `coalprof explain kernel FILE --line N`: of a kernel.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -39,6 +39,7 @@ namespace coalprof {
 namespace {
 
 constexpr std::string_view formula_word = "formula";
+constexpr std::string_view layout_word = "layout";
 constexpr std::string_view warps_word = "warps";
 constexpr std::string_view kernel_word = "kernel";
 
@@ -82,6 +83,8 @@ struct Subject {
     std::string_view hint;
 };
 constexpr std::array subjects{
+    Subject{layout_word, true, " --vector --space --tv --warp ",
+            "--vector and --space say how it is accessed, --warp chooses the warp"},
     Subject{kernel_word, false,
             " --line --op --array --grid --block --arg --launch --shared --nvcc-args -I -D --code "
             "--type --time-limit --memory-limit ",
@@ -306,10 +309,12 @@ DrawnWarps explain_pattern(const CLI::App& app, const Invocation& invocation,
 DrawnWarps explain_formula(const CLI::App& app, const Invocation& invocation,
                            const ExplainCommand& command, const Machine& machine,
                            std::optional<std::uint64_t> warp) {
+    const bool is_layout = command.formula.is_layout;
     if (app.count("EXPR") == 0)
-        throw UsageError("explain formula: there is no formula",
-                         "for example coalprof explain formula 'i*k' --var k=3");
-    refuse_foreign_options(app, invocation, formula_word, nullptr);
+        throw UsageError(fmt::format("explain {0}: there is no {0}", command.pattern),
+                         is_layout ? "for example coalprof explain layout '(8,4):(4,1)'"
+                                   : "for example coalprof explain formula 'i*k' --var k=3");
+    refuse_foreign_options(app, invocation, command.pattern, nullptr);
     const FormulaSweep sweep = sweep_of(command.formula, command.sweep);
     refuse_axes(sweep.settings);
     for (const FormulaParameter& parameter : sweep.parameters)
@@ -323,13 +328,15 @@ DrawnWarps explain_formula(const CLI::App& app, const Invocation& invocation,
     const Plan plan = FormulaPoints({single}).at(0).plan;
     command.sweep.require_effects(accesses_of(plan.program), plan.pattern, invocation);
     DrawnWarps drawn = drawn_warps(plan.program, machine, warp, [&](std::uint64_t chosen) {
-        return explanation_of(sweep, machine, chosen);
+        Explanation explanation = explanation_of(sweep, machine, chosen);
+        if (is_layout) explanation.name = fmt::format("layout {}", shown(command.formula.text));
+        return explanation;
     });
     return with_time(std::move(drawn), plan, machine);
 }
 
-ExitCode run_explain(const CLI::App& app, const ExplainCommand& command,
-                     const Invocation& invocation) {
+ExitCode run_explain(const CLI::App& app, ExplainCommand command, const Invocation& invocation) {
+    command.formula.is_layout = command.pattern == layout_word;
     if (command.machine.find(',') != std::string::npos)
         throw UsageError(fmt::format("--machine {}: one warp is drawn, so one value is needed",
                                      shown(command.machine)));
@@ -340,7 +347,8 @@ ExitCode run_explain(const CLI::App& app, const ExplainCommand& command,
     for (const OutputTarget& target : targets) refuse_format(*target.format);
     TextOutputs outputs(targets, command.output);
     const bool of_kernel = command.pattern == kernel_word;
-    const bool is_pair = command.pattern == formula_word && !command.kernel_name.empty();
+    const bool of_formula = command.pattern == formula_word || command.formula.is_layout;
+    const bool is_pair = of_formula && !command.kernel_name.empty();
     if (!command.kernel_name.empty() && !of_kernel && !is_pair)
         throw UsageError(
             fmt::format("explain {}: one warp is drawn, and there is a second argument, '{}'",
@@ -348,7 +356,7 @@ ExitCode run_explain(const CLI::App& app, const ExplainCommand& command,
             "leave it out");
     for (const OutputTarget& target : targets)
         if (is_pair && target.format->name == "json")
-            throw UsageError("explain formula: a document holds one drawing, and two are asked for",
+            throw UsageError("explain: a document holds one drawing, and two are asked for",
                              "draw both as svg, html or text, or explain one after the other");
     StatusLine counting(wants_progress(command.output), [of_kernel](double seconds) {
         return of_kernel ? progress_of_work(seconds)
@@ -360,8 +368,7 @@ ExitCode run_explain(const CLI::App& app, const ExplainCommand& command,
             drawn = explain_kernel(app, invocation, command, machine, limits);
         });
     else
-        drawn = command.pattern == formula_word
-                    ? explain_formula(app, invocation, command, machine, warp)
+        drawn = of_formula ? explain_formula(app, invocation, command, machine, warp)
                 : command.pattern == warps_word
                     ? explain_line_of_file(app, invocation, command, machine)
                     : explain_pattern(app, invocation, command, machine, warp);
@@ -429,12 +436,12 @@ void add_explain_command(CLI::App& app, Invocation& invocation) {
         "One warp drawn: which lane lands in which sector and line, and why", run_explain);
     command->machine = "h200";
     sub->add_option("PATTERN", command->pattern,
-                    "A pattern; `coalprof patterns` lists them. Or formula, warps or kernel, and:")
+                    "One that `coalprof patterns` lists; or formula, layout, warps or kernel, and:")
         ->required();
     sub->add_option("EXPR", command->formula.text,
-                    "The formula, as for `coalprof formula`; or a warps file; or a kernel's file");
+                    "The formula or layout; or a warps file; or a kernel's file");
     sub->add_option("NAME", command->kernel_name,
-                    "The kernel, where its file has several; or a second formula, drawn beside it");
+                    "The kernel, where its file has several; or what is drawn beside the first");
     add_value(*sub, "--line", command->line, "The line of a kernel's source", "N");
     add_value(*sub, "--code", command->kernel.code.text, "Statements in place of a kernel's file",
               "STATEMENTS");
@@ -458,6 +465,7 @@ void add_explain_command(CLI::App& app, Invocation& invocation) {
         "The array of a kernel's line to draw, where it has several: B; or one of a formula" +
         array->get_description().substr(std::string_view("An array").size()));
     array->type_name("NAME");
+    command->formula.add_layout_to(*sub);
     command->kernel.add_to(*sub);
     command->sweep.add_shape_to(*sub, nullptr, OptionValues::one);
     sub->get_option("--size")->description(

@@ -1,4 +1,5 @@
-// `coalprof formula 'EXPR'`: a user's index expression, or several, swept like a pattern.
+// `coalprof formula 'EXPR'`: a user's index expression, or several, swept like a pattern; `coalprof
+// layout 'LAYOUT'`: the same of layouts.
 #include <fmt/format.h>
 
 #include <memory>
@@ -44,12 +45,12 @@ std::vector<FormulaSweep> typed_set(const FormulaCommand& command) {
         FormulaSweep sweep = sweep_of(one, command.sweep);
         if (!command.names.empty())
             sweep.name = command.names[k];
-        else if (command.texts.size() > 1)
+        else if (command.texts.size() > 1 || one.is_layout)
             sweep.name = one.text;
         for (const FormulaSweep& other : set)
             if (other.name == sweep.name)
-                throw UsageError(fmt::format("formula {}: given twice", shown(sweep.name)),
-                                 "each formula of a table has its own name");
+                throw UsageError(fmt::format("{}: given twice", shown(sweep.name)),
+                                 "each of a table has its own name");
         if (command.texts.size() > 1) {
             occurs.resize(sweep.parameters.size());
             keep_occurring(sweep, occurs);
@@ -74,11 +75,13 @@ auto points_of(std::vector<FormulaSweep> set) {
 
 ExitCode run_formula(const CLI::App& app, const FormulaCommand& command,
                      const Invocation& invocation) {
-    if (app.count("EXPR") == 0)
-        throw UsageError("formula: there is no formula",
-                         "for example coalprof formula 'i*k' --var k=1..32");
+    const bool is_layout = command.formula.is_layout;
+    if (command.texts.empty())
+        throw UsageError(fmt::format("{0}: there is no {0}", app.get_name()),
+                         is_layout ? "for example coalprof layout '(8,4):(4,1)'"
+                                   : "for example coalprof formula 'i*k' --var k=1..32");
     const std::vector<FormulaSweep> set = typed_set(command);
-    if (set.size() == 1 && is_among(*app.get_option("--type"), invocation.argv)) {
+    if (!is_layout && set.size() == 1 && is_among(*app.get_option("--type"), invocation.argv)) {
         FormulaSweep other = set.front();  // the same as if another type were given
         ElementType& type = other.settings.launch.type;
         type = type == ElementType::f32 ? ElementType::f64 : ElementType::f32;
@@ -92,24 +95,30 @@ ExitCode run_formula(const CLI::App& app, const FormulaCommand& command,
                          invocation);
 }
 
-}  // namespace
-
-void add_formula_command(CLI::App& app, Invocation& invocation) {
+CLI::App& add_formulas(CLI::App& app, Invocation& invocation, bool are_layouts, const char* help,
+                       const char* of_texts) {
     const auto [sub, command] = add_command<FormulaCommand>(
-        app, invocation, "formula", "An index expression of your own, e.g. 'i*k' --var k=1..32",
-        run_formula);
-    sub->add_option("EXPR", command->texts,
-                    "The index of each thread's element; several instructions: "
-                    "'load: a[i*3]; store: b[i]'. Several formulas are one table");
+        app, invocation, are_layouts ? "layout" : "formula", help, run_formula);
+    sub->add_option(are_layouts ? "LAYOUT" : "EXPR", command->texts, of_texts);
     add_repeated(*sub, "--name", command->names,
-                 "What a formula is called in the result, in their order (default: its text)",
-                 "NAME");
-    command->formula.add_to(*sub);
+                 "What each is called in the result, in their order (default: its text)", "NAME");
+    command->formula.is_layout = are_layouts;
+    are_layouts ? command->formula.add_layout_to(*sub) : command->formula.add_to(*sub);
     command->sweep.add_shape_to(*sub, nullptr);
     command->machine.add_to(*sub);
     command->output.add_to(*sub);
     command->output.view.add_to(*sub);
-    sub->footer(
+    return *sub;
+}
+
+}  // namespace
+
+void add_formula_command(CLI::App& app, Invocation& invocation) {
+    CLI::App& command = add_formulas(app, invocation, false,
+                                     "An index expression of your own, e.g. 'i*k' --var k=1..32",
+                                     "The index of each thread's element; several instructions: "
+                                     "'load: a[i*3]; store: b[i]'. Several formulas are one table");
+    command.footer(
         "A formula: KIND: ARRAY[INDEX] if CONDITION; all but INDEX may be left out.\n"
         "  KIND    load store atomic reduce; shared.load shared.store shared.atomic\n"
         "          shared.reduce; load.u64: an array of another type\n"
@@ -128,6 +137,23 @@ void add_formula_command(CLI::App& app, Invocation& invocation) {
         "  coalprof formula 'i*3' 'i' --name near --name far --best load_sectors\n"
         "  coalprof formula 'load: a[i]; store: b[i*2]' --block 64..256*2\n"
         "  coalprof formula 'a[i] + a[i*2]' --budget 'excess <= 5% if index=i*2'\n");
+}
+
+void add_layout_command(CLI::App& app, Invocation& invocation) {
+    CLI::App& command = add_formulas(
+        app, invocation, true, "A layout of CuTe or Triton, e.g. '(8,4):(4,1)' --space shared",
+        "Shapes and strides, with swizzles and compositions; several are one table");
+    for (const char* option : {"--size", "--grid", "--per-thread"})
+        command.remove_option(command.get_option(option));
+    command.footer(
+        "A layout: SHAPE:STRIDES in elements, as CuTe prints it; before it may stand\n"
+        "'Sw<B,M,S> o ' or another and ' o '. Or of Triton, behind that of its tensor:\n"
+        "#ttg.blocked<{...}> or BlockedLayout(...).\n"
+        "\n"
+        "Examples:\n"
+        "  coalprof layout 'Sw<3,3,3> o (64,64):(64,1)' --type f16 --vector 8\n"
+        "  coalprof layout '((4,8),(2,2)):((32,1),(16,8))' --tv --space shared\n"
+        "  coalprof layout '(64,64):(64,1) o BlockedLayout([1,8], [4,8], [4,1], [1,0])'\n");
 }
 
 }  // namespace coalprof

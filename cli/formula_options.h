@@ -1,5 +1,5 @@
-// A formula as typed: its text, its parameters and its launch. For `coalprof formula` and
-// `coalprof explain formula`.
+// A formula as typed: its text, its parameters and its launch; or a layout, which becomes one. For
+// `coalprof formula`, `layout`, `explain formula` and `explain layout`.
 #pragma once
 
 #include <string>
@@ -14,8 +14,12 @@ struct FormulaOptions {
     std::string text;
     std::vector<std::string> variables;  // "k=0..32"
     std::vector<std::string> arrays;     // "col=@col.npy"
+    // Of a layout, which `text` is then.
+    bool is_layout = false, has_values = false;
+    std::string vector, space;
 
     void add_to(CLI::App& command, OptionValues values = OptionValues::several);
+    void add_layout_to(CLI::App& command);
     // Throws UsageError.
     std::vector<FormulaParameter> parameters() const;
     // The arrays go into `sweep`. Throws UsageError.

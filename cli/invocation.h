@@ -62,6 +62,7 @@ AddedCommand<Command> add_command(CLI::App& app, Invocation& invocation, const s
 
 void add_pattern_commands(CLI::App& app, Invocation& invocation);
 void add_formula_command(CLI::App& app, Invocation& invocation);
+void add_layout_command(CLI::App& app, Invocation& invocation);
 void add_warps_command(CLI::App& app, Invocation& invocation);
 void add_kernel_command(CLI::App& app, Invocation& invocation);
 void add_report_command(CLI::App& app, Invocation& invocation);

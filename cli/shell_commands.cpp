@@ -88,7 +88,7 @@ Words arguments_of(const CLI::App& app, const CLI::App& command) {
     Words words;
     if (command.get_name() == "explain" || command.get_name() == "help") {
         for (const PatternInfo& pattern : pattern_catalog()) words.emplace_back(pattern.name);
-        words.emplace_back("formula");
+        words.insert(words.end(), {"formula", "layout"});
     }
     if (command.get_name() == "help" || command.get_name() == "man")
         for (const CLI::App* sub : app.get_subcommands({})) words.push_back(sub->get_name());

@@ -57,6 +57,11 @@ class Calls(Case):
         self.assertEqual((result.points, result.warnings), (printed["points"], printed["warnings"]))
         self.assertTrue(result.ok)
 
+    def test_of_layouts_name_them(self):
+        both = coalprof.layout("(64,64):(64,1)", "Sw<3,3,3> o (64,64):(64,1)", type="f16", vector=8, space="shared")
+        self.assertEqual(predicted(both, "shared_load_conflict_degree"), [32, 4])
+        self.assertEqual(predicted(coalprof.layout("((4,8),2):((2,8),1)", tv=True)), [8])
+
     def test_of_patterns_are_functions(self):
         self.assertEqual(predicted(coalprof.stride(range=[1, 2], op="load")), [4, 8])
         self.assertEqual(coalprof.shared_stride(range=2).points, coalprof.pattern("shared-stride", range=2).points)

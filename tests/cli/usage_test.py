@@ -56,7 +56,7 @@ class Help(Case):
     def test_is_never_wider_than_80_columns(self):
         commands = [pattern["name"] for pattern in
                     self.run_ok("patterns", "--json").json["patterns"]]
-        commands += ["formula", "warps", "explain", "report", "compare", "check", "verify", "calibrate", "occupancy", "patterns", "counters",
+        commands += ["formula", "layout", "warps", "explain", "report", "compare", "check", "verify", "calibrate", "occupancy", "patterns", "counters",
                      "machines", "devices", "doctor"]
         for arguments in [[], *([command] for command in commands)]:
             with self.subTest(arguments):

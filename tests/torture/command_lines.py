@@ -11,7 +11,7 @@ from runs import harness
 VALUES = ("", "0", "1", "-1", "7", "32", "0..3", "3..0", "1..64*2", "0..9:0", "0x10", "4KiB", "1MiB",
           "1.5KiB", "64kb", "18446744073709551615", "18446744073709551616", "f32", "f64", "load", "rmw",
           "h200", "c870", "k40:bank8", "1.0", "9.9", "ca,cg", "model", "none", "all", "basic", "k=1..3",
-          "k", "k=", "i", "i*k", "i/0", "a[i]; b[i*2]", "offset", "-", "w.txt", "x.json", "x.csv",
+          "k", "k=", "i", "i*k", "i/0", "a[i]; b[i*2]", "(8,4):(4,1)", "offset", "-", "w.txt", "x.json", "x.csv",
           "/nonexistent/x.json", "/dev/null", "32x8", "0x0", "é", "\x1b[31m", "a\nb", "%s%n", "'", '"',
           "x" * 5000)
 SMALL = ("--size", "64KiB", "--backend", "model")  # in front of the rest: nothing takes long

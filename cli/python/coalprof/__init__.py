@@ -16,8 +16,8 @@ from typing import Any, Callable, Sequence, Union
 from .program import Error, UsageError, call, run_program
 from .result import Result, Verdict
 
-__all__ = ["Error", "Result", "UsageError", "Verdict", "check", "compare", "formula", "kernel", "pattern", "run",
-           "text", "warps"]
+__all__ = ["Error", "Result", "UsageError", "Verdict", "check", "compare", "formula", "kernel", "layout", "pattern",
+           "run", "text", "warps"]
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -30,6 +30,11 @@ def pattern(name: str, **options: Any) -> Result:
 def formula(*expressions: str, **options: Any) -> Result:
     """Index expressions, side by side."""
     return Result(call("formula", expressions, options))
+
+
+def layout(*layouts: str, **options: Any) -> Result:
+    """Layouts of CuTe and Triton: layout("(64,64):(64,1)", type="f16", vector=8, space="shared")."""
+    return Result(call("layout", layouts, options))
 
 
 def kernel(file: Path | None = None, *names: str, **options: Any) -> Result:
