@@ -108,9 +108,9 @@ class Explainer {
     std::string sharing_remark() const {
         const std::uint32_t ideal = std::min(shape_.sectors, side_by_side_sectors());
         if (shape_.sectors_needed() >= ideal) return {};
-        return fmt::format(" Lanes share bytes: {} would hold the {} bytes, fewer than the ideal of {}.",
-                           counted(shape_.sectors_needed(), "sector"), shape_.unique_bytes(),
-                           ideal);
+        return fmt::format(
+            " Lanes share bytes: {} would hold the {} bytes, fewer than the ideal of {}.",
+            counted(shape_.sectors_needed(), "sector"), shape_.unique_bytes(), ideal);
     }
     std::string line_remark() const {
         if (shape_.lines <= shape_.lines_needed()) return {};

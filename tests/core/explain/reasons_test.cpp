@@ -115,7 +115,8 @@ TEST(Reasons, say_how_few_sectors_would_do_where_lanes_share_bytes) {
     WarpAccess pairs = spaced_warp(0, 0);
     for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) pairs.addresses[lane] = lane / 2 * 32;
     const std::string why = reasons_for(pairs).why;
-    EXPECT_NE(why.find("2 sectors would hold the 64 bytes, fewer than the ideal of 4."), why.npos) << why;
+    EXPECT_NE(why.find("2 sectors would hold the 64 bytes, fewer than the ideal of 4."), why.npos)
+        << why;
     EXPECT_EQ(reasons_for(spaced_warp(0, 32)).why.find("Lanes share"), why.npos);
     EXPECT_EQ(reasons_for(spaced_warp(0, 0)).why.find("Lanes share"), why.npos);  // one sector
 }
