@@ -23,7 +23,7 @@ ExitCode run_check(const CheckCommand& command) {
             "check: there is no budget",
             "for example --budget 'load_sectors_per_request <= 4', or --budget-file; kernels "
             "of source: coalprof kernel FILE --budget B");
-    BudgetJudge judge(command.budgets.read(), nullptr, command.budgets.may_lack);
+    BudgetJudge judge = command.budgets.judge(nullptr);
     command.report.check();
     SavedResult(command.file, "check").read(judge);
     if (const std::string shard = judge.shard(); !shard.empty())

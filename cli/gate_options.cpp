@@ -11,6 +11,7 @@
 
 #include "cli/parse.h"
 #include "cli/print.h"
+#include "cli/saved_result.h"
 #include "core/judge/gate_formats.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
@@ -59,14 +60,21 @@ void BudgetOptions::add_to(CLI::App& command) {
                  "B", group);
     add_repeated(command, "--budget-file", files, "Budgets, one per line; # begins a comment",
                  "FILE", group);
+    add_value(command, "--budget-from", base,
+              "A saved result: no source line may be worse than it is there (of results without "
+              "lines, no point)",
+              "FILE", group);
+    add_repeated(command, "--allow", exceptions.lines,
+                 "A source line that may break budgets, with its kernel: app.cu:9; may be repeated",
+                 "FILE:LINE", group);
     command
         .add_flag(
-            "--may-lack", may_lack,
+            "--may-lack", exceptions.may_lack,
             "A budget of a kernel or a point that the result lacks is a note, not exit code 4")
         ->group(group);
 }
 
-std::vector<Budget> BudgetOptions::read() const {
+BudgetJudge BudgetOptions::judge(ResultSink* next) const {
     std::vector<Budget> all;
     for (const std::string& text : budgets) {
         refuse_file(text, "a budget", fmt::format("--budget-file {}", shown(text)));
@@ -74,7 +82,18 @@ std::vector<Budget> BudgetOptions::read() const {
     }
     for (const std::string& file : files)
         for (Budget& budget : read_budget_file(file)) all.push_back(std::move(budget));
-    return all;
+    for (const std::string& line : exceptions.lines)
+        if (const std::size_t colon = line.rfind(':');
+            colon == line.npos || line.find_first_not_of("0123456789", colon + 1) != line.npos)
+            throw UsageError(fmt::format("--allow {}: it names no line", shown(line)),
+                             "lines look like app.cu:9");
+    BudgetJudge judge(std::move(all), next, exceptions);
+    if (base.empty()) return judge;
+    auto comparison = std::make_unique<Comparison>(CompareOptions{.asker = "--budget-from"});
+    SavedResult(base, "--budget-from").read(comparison->older());
+    comparison->end_older();
+    judge.hold_against(std::move(comparison), base);
+    return judge;
 }
 
 void GateReportOptions::add_to(CLI::App& command) {
@@ -112,7 +131,7 @@ void GateReportOptions::write(const GateReport& report) const {
 }
 
 BudgetedRun::BudgetedRun(const BudgetOptions& options, ResultSink& next) : next_(next) {
-    if (options.are_given()) judge_.emplace(options.read(), &next, options.may_lack);
+    if (options.are_given()) judge_.emplace(options.judge(&next));
 }
 
 ExitCode BudgetedRun::judged(ExitCode code) {

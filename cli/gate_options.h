@@ -16,12 +16,13 @@ namespace coalprof {
 struct BudgetOptions {
     std::vector<std::string> budgets;
     std::vector<std::string> files;
-    bool may_lack = false;
+    std::string base;  // a saved result, none of whose lines may get worse
+    BudgetExceptions exceptions;
 
     void add_to(CLI::App& command);
-    bool are_given() const { return !budgets.empty() || !files.empty(); }
-    // Throws UsageError, Error.
-    std::vector<Budget> read() const;
+    bool are_given() const { return !budgets.empty() || !files.empty() || !base.empty(); }
+    // Passes the result on to `next`, if any. Throws UsageError, Error.
+    BudgetJudge judge(ResultSink* next) const;
 };
 
 struct GateReportOptions {

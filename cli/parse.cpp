@@ -64,7 +64,7 @@ constexpr std::array ways{
         "a saved result has what was swept; predict again with {}"},
     Way{" run merge report check ", " --columns --sort --best ",
         "of a saved result (-o FILE.json): coalprof report FILE.json {} ..."},
-    Way{" run merge report compare ", " --budget --budget-file ",
+    Way{" run merge report compare ", " --budget --budget-file --budget-from --allow ",
         "of a saved result (-o FILE.json): coalprof check FILE.json {} ..."},
     Way{" PATTERN formula warps ", " --arg --line --list --launch --shared -I -D --nvcc-args ",
         "that is of a kernel: coalprof kernel FILE.cu {} ...; a formula's parameter: --var k=3"},

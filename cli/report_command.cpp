@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -9,6 +10,8 @@
 #include "cli/output_options.h"
 #include "cli/print.h"
 #include "cli/saved_result.h"
+#include "core/sweep/rank_sum.h"
+#include "core/text/describe.h"
 #include "core/text/files_in_use.h"
 #include "core/write/columns.h"
 
@@ -68,30 +71,50 @@ class WithColumns : public ResultSink {
     std::vector<Counter> columns_;
 };
 
-// Several results as one, which ends when all have, and each in a table of its own.
+// Several results as one picture; on the screen those of a program's processes are one table, too,
+// and others have one each.
 class JoinedResults : public ResultSink {
  public:
-    explicit JoinedResults(ResultSink& next) : next_(next) {}
-    void show_next_in(ResultSink& table) { table_ = &table; }
+    JoinedResults(ResultSink& next, const std::vector<OutputTarget>& screen)
+        : next_(next), screen_(screen) {}
+    void start(const std::string& file) { ranks_.start(file); }
     void begin(const ResultHead& head) override {
         next_.begin(head);
+        if (screen_.empty()) return;
+        is_rank_ = ranks_.takes(head);
+        if (!is_rank_ && has_begun_) print_out("\n");
+        has_begun_ = true;
+        if (is_rank_) return ranks_.begin(head);
+        table_.emplace(screen_);
         table_->begin(head);
     }
     void point(const Point& point) override {
         next_.point(point);
-        table_->point(point);
+        if (!screen_.empty()) on_screen().point(point);
     }
     void finish(const ResultTail& tail) override {
-        table_->finish(tail);
+        if (!screen_.empty()) on_screen().finish(tail);
+        table_.reset();
         next_.end_of_part(tail);
         tail_.status = std::max(tail_.status, tail.status);
         tail_.warnings.insert(tail_.warnings.end(), tail.warnings.begin(), tail.warnings.end());
     }
-    void end() { next_.finish(tail_); }
+    void end(bool has_picture) {
+        if (has_picture) next_.finish(tail_);
+        if (ranks_.names().empty()) return;
+        print_out(ranks_.names());
+        Outputs sum(screen_);
+        ranks_.write(sum);
+    }
 
  private:
+    ResultSink& on_screen() { return is_rank_ ? static_cast<ResultSink&>(ranks_) : *table_; }
     ResultSink& next_;
-    ResultSink* table_ = nullptr;
+    const std::vector<OutputTarget>& screen_;
+    std::optional<Outputs> table_;
+    RankSum ranks_;
+    bool is_rank_ = false;
+    bool has_begun_ = false;
     ResultTail tail_;
 };
 
@@ -108,7 +131,7 @@ void require_that_all_join(const std::vector<OutputTarget>& targets) {
                 "html, svg and openmetrics show several: -o FILE.html");
 }
 
-// One picture of all of them, and on standard output a table of each.
+// One picture of all of them, and on standard output a table of each, or one of their sum.
 ExitCode run_joined(const ReportCommand& command, std::vector<OutputTarget> targets) {
     std::vector<OutputTarget> screen;
     std::ranges::copy_if(targets, std::back_inserter(screen), is_table_on_screen);
@@ -116,19 +139,17 @@ ExitCode run_joined(const ReportCommand& command, std::vector<OutputTarget> targ
     require_that_all_join(targets);
     for (const std::string& file : command.files) note_input(file);  // before one of them is shown
     Outputs pictures = command.output.open(targets);
-    JoinedResults joined(pictures);
     bool is_damaged = false;
     bool has_best = true;
+    JoinedResults joined(pictures, screen);
     for (const std::string& file : command.files) {
-        if (!screen.empty() && &file != &command.files.front()) print_out("\n");
-        Outputs tables(screen);
-        joined.show_next_in(tables);
+        joined.start(file);
         WithColumns shown(joined, command.output.view.chosen_columns());
         Viewed viewed(shown, command.output.view);
         is_damaged |= SavedResult(file, "report").read(viewed.sink()) == ReadOutcome::damaged;
         has_best = has_best && viewed.found_best();
     }
-    if (!targets.empty()) joined.end();
+    joined.end(!targets.empty());
     if (is_damaged) return ExitCode::partial;
     return has_best ? ExitCode::done : ExitCode::environment;
 }
@@ -156,7 +177,8 @@ void add_report_command(CLI::App& app, Invocation& invocation) {
         app, invocation, "report", "Saved results, JSON or JSON Lines, in any format", run_report);
     sub->add_option("RESULT", command->files,
                     "What --json, --jsonl or --output saved; - reads standard input; of several "
-                    "each has its table, and html, svg and openmetrics draw all")
+                    "each has its table (those of one program, of coalprof run, a line each and a "
+                    "table of their sum), and html, svg and openmetrics draw all")
         ->required();
     command->output.add_to(*sub);
     command->output.add_source_to(*sub);

@@ -330,6 +330,7 @@ ResultHead head_of_run(const RunCommand& command, const Invocation& invocation, 
     head.backend = "device";
     head.passes = runs;
     head.device = std::move(device);
+    if (head.device) head.device->more.emplace_back("host", expanded_name("%h"));
     head.sweep = {.pattern = "run",
                   .file = command.program.front(),
                   .parameter = command.lines ? "line" : "kernel"};

@@ -104,6 +104,14 @@ class Explainer {
                                shape_.rows->lanes, words_.act, shape_.rows->lanes - 1, words_.act);
         return " The lanes are not in order of address, which costs no sector.";
     }
+    // The ideal counts lanes side by side, also those that share bytes.
+    std::string sharing_remark() const {
+        const std::uint32_t ideal = std::min(shape_.sectors, side_by_side_sectors());
+        if (shape_.sectors_needed() >= ideal) return {};
+        return fmt::format(
+            " Lanes share bytes: {} would hold the {} bytes, fewer than the ideal of {}.",
+            counted(shape_.sectors_needed(), "sector"), shape_.unique_bytes(), ideal);
+    }
     std::string line_remark() const {
         if (shape_.lines <= shape_.lines_needed()) return {};
         return fmt::format(" They lie in {} cache lines, so L2 gets {} requests where {} would do.",
@@ -175,9 +183,9 @@ class Explainer {
     Reasons few_sectors() const {
         return {Cause::few_sectors,
                 fmt::format("{} {} {} distinct places that lie in {} sectors, no more than the {} "
-                            "that as many lanes side by side would need.{}",
+                            "that as many lanes side by side would need.{}{}",
                             lanes(), words_.act, shape_.places, shape_.sectors,
-                            side_by_side_sectors(), order_remark()),
+                            side_by_side_sectors(), order_remark(), sharing_remark()),
                 "Nothing to fix in the number of sectors."};
     }
 
@@ -199,8 +207,9 @@ class Explainer {
         const bool is_exchanged = rows.lane_bytes > rows.row_bytes;
         return {Cause::strided,
                 fmt::format("Neighbouring lanes are {} bytes apart, and lanes {} apart (the next "
-                            "row of threads) {}, so each 32-byte sector {}.",
-                            rows.lane_bytes, rows.lanes, rows.row_bytes, useful_part()),
+                            "row of threads) {}, so each 32-byte sector {}.{}",
+                            rows.lane_bytes, rows.lanes, rows.row_bytes, useful_part(),
+                            sharing_remark()),
                 is_exchanged
                     ? "Exchange x and y in the index: threadIdx.x moves fastest from lane to lane, "
                       "and should take neighbouring elements; or move tiles row by row and turn "
@@ -213,9 +222,10 @@ class Explainer {
         const std::uint64_t distance = *shape_.distance_bytes;
         return {Cause::strided,
                 fmt::format(
-                    "{} {} bytes apart, so each 32-byte sector {}.{}",
+                    "{} {} bytes apart, so each 32-byte sector {}.{}{}",
                     shape_.lanes_keep_distance ? "Neighbouring lanes are" : "Touched places are",
-                    distance, useful_part(), shape_.lanes_keep_distance ? "" : order_remark()),
+                    distance, useful_part(), shape_.lanes_keep_distance ? "" : order_remark(),
+                    sharing_remark()),
                 mend_of_distance(distance)};
     }
 
@@ -255,7 +265,8 @@ class Explainer {
                 fmt::format("{} {} {} separate stretches of memory that begin or end inside "
                             "sectors, so {} sectors are {} where {} would hold the {} bytes.{}",
                             lanes(), words_.act, shape_.runs, shape_.sectors, words_.moved,
-                            shape_.sectors_needed(), shape_.unique_bytes(), order_remark()),
+                            shape_.sectors_needed(), shape_.unique_bytes(),
+                            order_remark() + sharing_remark()),
                 "Let each stretch begin and end at a multiple of 32 bytes, for instance by padding "
                 "rows, or give each one separate warps."};
     }
@@ -268,8 +279,8 @@ class Explainer {
                   : fmt::format("the {} sectors {} carry {:.1f} bytes each on average that are {}",
                                 shape_.sectors, words_.moved, average, words_.used);
         return {Cause::scattered,
-                fmt::format("{} {} {} places with no fixed distance between them, so {}.", lanes(),
-                            words_.act, shape_.places, each),
+                fmt::format("{} {} {} places with no fixed distance between them, so {}.{}",
+                            lanes(), words_.act, shape_.places, each, sharing_remark()),
                 purpose_ == Purpose::atomic
                     ? "Collect the updates in shared memory first, or sort them so that a warp's "
                       "words lie close together."

@@ -79,8 +79,8 @@ bool Budget::is_of_instructions() const {
     });
 }
 
-BudgetJudge::BudgetJudge(std::vector<Budget> budgets, ResultSink* next, bool may_lack)
-    : budgets_(std::move(budgets)), next_(next), may_lack_(may_lack) {
+BudgetJudge::BudgetJudge(std::vector<Budget> budgets, ResultSink* next, BudgetExceptions exceptions)
+    : budgets_(std::move(budgets)), next_(next), exceptions_(std::move(exceptions)) {
     report_.command = "check";
     const std::size_t kept_each = most_kept_of_all / std::max<std::size_t>(budgets_.size(), 1);
     for (const Budget& budget : budgets_) {
@@ -99,6 +99,19 @@ BudgetJudge::BudgetJudge(std::vector<Budget> budgets, ResultSink* next, bool may
     }
 }
 
+void BudgetJudge::hold_against(std::unique_ptr<Comparison> base, std::string file) {
+    base_ = std::move(base);
+    base_file_ = std::move(file);
+}
+
+bool BudgetExceptions::allow(std::string_view line, const GatePlace& place) {
+    const auto is_it = [&](const std::string& one) { return is_line_named(line, place, one); };
+    const auto found = std::ranges::find_if(lines, is_it);
+    if (found == lines.end()) return false;
+    used.insert(*found);
+    return true;
+}
+
 // A `next` that wants no more points still gets the exit code.
 template <typename Work>
 void BudgetJudge::hand_on(Work work) {
@@ -114,6 +127,7 @@ void BudgetJudge::begin(const ResultHead& head) {
     facts_ = values_of(head.sweep);
     facts_.emplace_back("machine", head.machine.name);
     if (head.device) facts_.emplace_back("device", head.device->name);
+    if (base_) base_->newer().begin(head);
     hand_on([&](ResultSink& next) { next.begin(head); });
 }
 
@@ -129,6 +143,7 @@ void BudgetJudge::point(const Point& point) {
     if (!point.failure.empty() && find_value(point.parameters, "kernel")) look_at_failure(point);
     judge_all(point, nullptr);
     for (const InstructionResult& one : point.instructions) judge_all(point, &one);
+    if (base_) base_->newer().point(point);
     hand_on([&](ResultSink& next) { next.point(point); });
 }
 
@@ -176,6 +191,15 @@ void BudgetJudge::judge_point(std::size_t budget, const Point& point,
             KernelCase{budget, text_of(*kernel), GateCase({}, budgets_[budget].terms.size())});
         return judge_into(one.found);
     }
+    // Its kernel breaks the budget because of it.
+    if (!exceptions_.lines.empty() && kernel && is_source_line(point)) {
+        GateCase allowed({});
+        judge_into(allowed);
+        if (allowed.count(Kind::broken) > 0 && exceptions_.allow(text_of(*line), place_of(point))) {
+            lines_[budget][text_of(*kernel)] = true;
+            return report_.cases[budget].hold();
+        }
+    }
     GateCase& found = report_.cases[budget];
     const std::uint64_t broken = found.count(Kind::broken);
     const std::uint64_t held = found.held();
@@ -203,6 +227,7 @@ void BudgetJudge::add_kernels() {
 void BudgetJudge::finish(const ResultTail& tail) {
     if (tail.status == Status::interrupted) report_.losses.emplace_back("the result is not whole");
     causes_ = tail.findings;
+    if (base_) base_->newer().finish(tail);
     hand_on([&](ResultSink& next) { next.finish(tail); });
 }
 
@@ -431,18 +456,50 @@ void BudgetJudge::explain(GateFinding& finding) const {
         finding.place = place->second;
 }
 
+// Lines, whose kernels say no more; of a result without lines its points.
+void BudgetJudge::add_base() {
+    const GateReport compared = base_->report();
+    const std::string_view noun = compared.lines > 0 ? "line" : "point";
+    GateCase& one =
+        report_.cases.emplace_back(fmt::format("no {} worse than in {}", noun, shown(base_file_)));
+    one.set_noun(noun);
+    std::set<std::string> worse;
+    const auto add = [&](const GateFinding& finding) {
+        if (finding.kind == Kind::missing && !exceptions_.may_lack) one.add(finding);
+        if (finding.kind != Kind::broken || !worse.insert(finding.point + finding.kernel).second)
+            return;
+        if (!finding.line.empty() && exceptions_.allow(finding.line, finding.place))
+            return one.hold();
+        one.add(finding);
+    };
+    for (const GateFinding& finding : compared.lines_changed) add(finding);
+    for (const GateCase& counter : compared.cases)
+        for (const GateFinding& finding : counter.findings())
+            if (compared.lines == 0 || finding.kind == Kind::missing) add(finding);
+    const std::uint64_t all = compared.lines > 0 ? compared.lines : compared.points;
+    for (std::uint64_t held = worse.size(); held < all; ++held) one.hold();
+    auto& lacked = exceptions_.may_lack ? report_.notes : report_.losses;
+    lacked.insert(lacked.end(), compared.losses.begin(), compared.losses.end());
+}
+
 GateReport BudgetJudge::report() && {
     add_kernels();
     for (std::size_t i = 0; i < budgets_.size(); ++i) {
         GateCase& one = report_.cases[i];
         if (one.held() + one.count(Kind::broken) + one.count(Kind::missing) > 0) continue;
-        if (may_lack_)
+        if (exceptions_.may_lack)
             report_.notes.push_back(fmt::format("{}: {}", budgets_[i].text, why_nowhere(i)));
         else
             one.add({.kind = Kind::missing, .text = why_nowhere(i)});
     }
     for (std::size_t i = 0; i < nouns_.size(); ++i)
         if (nouns_[i].size() == 1) report_.cases[i].set_noun(*nouns_[i].begin());
+    if (base_) add_base();
+    for (const std::string& line : exceptions_.lines)
+        report_.notes.push_back(
+            exceptions_.used.contains(line)
+                ? fmt::format("--allow {}: it breaks a budget, and may", shown(line))
+                : fmt::format("--allow {}: no such line breaks a budget", shown(line)));
     for (GateCase& one : report_.cases)
         one.change_each([this](GateFinding& finding) { explain(finding); });
     return std::move(report_);

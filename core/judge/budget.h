@@ -8,12 +8,14 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/judge/compare.h"
 #include "core/judge/gate.h"
 #include "core/result/result.h"
 #include "core/text/range.h"
@@ -63,12 +65,20 @@ Budget parse_budget(std::string_view text, std::string_view option = "--budget")
 // One budget a line; # begins a comment. Throws Error, UsageError with file and line.
 std::vector<Budget> read_budget_file(const std::string& path);
 
+struct BudgetExceptions {
+    bool may_lack = false;                // a budget without any point is a note
+    std::vector<std::string> lines = {};  // "app.cu:9": these may break any budget
+    std::set<std::string> used = {};      // those that do
+    bool allow(std::string_view line, const GatePlace& place);
+};
+
 // Compares a result with budgets and passes it on to `next`, if any.
 class BudgetJudge : public ResultSink {
  public:
-    // `may_lack`: a budget without any point is a note.
     explicit BudgetJudge(std::vector<Budget> budgets, ResultSink* next = nullptr,
-                         bool may_lack = false);
+                         BudgetExceptions exceptions = {});
+    // Also holds the result against `base`, whose older result has been read from `file`.
+    void hold_against(std::unique_ptr<Comparison> base, std::string file);
     void begin(const ResultHead& head) override;
     void point(const Point& point) override;
     void finish(const ResultTail& tail) override;
@@ -106,6 +116,7 @@ class BudgetJudge : public ResultSink {
     void judge(const Budget& budget, const BudgetTerm& term, const Point& point,
                const InstructionResult* instruction, GateCase& found) const;
     void add_kernels();
+    void add_base();
 
     // A kernel and its lines are one place: which of them counts is known at the end.
     struct KernelCase {
@@ -116,7 +127,9 @@ class BudgetJudge : public ResultSink {
 
     std::vector<Budget> budgets_;
     ResultSink* next_;
-    bool may_lack_;
+    BudgetExceptions exceptions_;
+    std::unique_ptr<Comparison> base_;
+    std::string base_file_;
     NamedValues facts_;  // facts of the head, for conditions
     std::vector<Fact> asked_;
     std::vector<std::vector<std::size_t>> asks_;  // budget -> its conditions, in asked_

@@ -70,6 +70,82 @@ bool is_exact(Counter counter, const Point& point) {
     return std::holds_alternative<std::uint64_t>(reading) && !is_estimate(counter, point);
 }
 
+// The sum over a point's operations, predicted or else measured.
+double sum_of(const Point& point, AccessField field) {
+    double sum = 0;
+    for (const AccessKind kind : access_kinds) {
+        const Counter counter = access_counter(kind, field);
+        const Reading* reading = &point.predicted[counter];
+        if (!is_number(*reading) && point.measured) reading = &(*point.measured)[counter];
+        if (is_number(*reading)) sum += number_in(*reading);
+    }
+    return sum;
+}
+
+// All instructions of a source line, before and now.
+struct LineChange {
+    double before = 0;
+    double now = 0;
+    double fewest = 0;  // sectors that it needs now
+    bool was_there = false;
+    std::vector<std::string> what = {};  // "a new load of p"
+    GateFinding finding = {.kind = Kind::changed};
+    std::optional<GateFinding> worst = std::nullopt;  // of one of its counters
+
+    void see(const GateFinding& one) {
+        if (!worst || std::tuple(worst->kind, -worst->weight) > std::tuple(one.kind, -one.weight))
+            worst = one;
+    }
+    void add(const Point& point, const Point* old) {
+        now += sum_of(point, AccessField::sectors);
+        fewest += sum_of(point, AccessField::ideal_sectors);
+        was_there |= old != nullptr;
+        if (!old) return what.push_back("a new " + name_of_access(point));
+        before += sum_of(*old, AccessField::sectors);
+        const double requests = sum_of(point, AccessField::requests);
+        const double requests_before = sum_of(*old, AccessField::requests);
+        if (requests != requests_before && requests_before > 0)
+            what.push_back(fmt::format("{} {:.3g} times as often", name_of_access(point),
+                                       requests / requests_before));
+        else if (sum_of(*old, AccessField::sectors) != sum_of(point, AccessField::sectors))
+            what.push_back(name_of_access(point));
+    }
+    void add_gone(const Point& old) {
+        was_there = true;
+        before += sum_of(old, AccessField::sectors);
+        what.push_back("no more " + name_of_access(old));
+    }
+    static std::string name_of_access(const Point& point) {
+        const std::string op = text_of(point.parameters, "op");
+        const std::string array = text_of(point.parameters, "array");
+        const std::size_t place = text_of(point.parameters, "line").size() + 1;
+        return op.empty() || array.empty() ? point.name.substr(std::min(place, point.name.size()))
+                                           : fmt::format("{} of {}", op, array);
+    }
+    // None where nothing differs. A line that was not there is worse where it wastes sectors.
+    std::optional<GateFinding> change() && {
+        if (what.empty() && !worst) return std::nullopt;
+        finding.text = joined(what);
+        if (before != now) {
+            finding.counter = "sectors";
+            finding.before = before;
+            finding.now = now;
+            finding.weight =
+                before > 0 && now > 0 ? std::max(now / before, before / now) : HUGE_VAL;
+            const bool is_worse = was_there ? now > before : now > fewest;
+            finding.kind = is_worse ? Kind::broken : was_there ? Kind::better : Kind::changed;
+            finding.text +=
+                before > 0 ? fmt::format(", {:+.3g} % sectors", 100 * (now / before - 1))
+                           : fmt::format(", {} sectors", grouped(static_cast<std::uint64_t>(now)));
+        } else if (worst) {
+            finding.kind = worst->kind;
+            finding.weight = worst->weight;
+            finding.text += (what.empty() ? "" : ", ") + worst->text;
+        }
+        return std::move(finding);
+    }
+};
+
 // True if the loads' modifier is that machine's default. Results of several machines state both.
 bool has_usual_modifier(const ResultHead& head) {
     const std::string text = text_of(values_of(head.sweep), "dlcm");
@@ -142,15 +218,33 @@ class Comparison::Impl {
     // Lines are compared when all are known: results list them by cost.
     void compare_lines() {
         const auto before = lines_before(older_lines_, newer_lines_);
-        std::set<std::string> moved;  // several instructions of a line once
+        std::set<std::string> moved;                // several instructions of a line once
+        std::map<std::string, std::string> places;  // of a line, before and now
         for (std::size_t i = 0; i < newer_points_.size(); ++i) {
             const auto known = before.find(newer_lines_[i].point);
             const bool is_known = known != before.end();
-            compare(newer_points_[i], is_known ? known->second.point : newer_lines_[i].point);
+            const Point& point = newer_points_[i];
+            line_ = &line_at(newer_lines_[i].place(), point);
+            const std::uint64_t found = only_newer_count_;
+            compare(point, is_known ? known->second.point : newer_lines_[i].point);
+            line_->add(point, only_newer_count_ > found ? nullptr : &old_);
+            line_ = nullptr;
+            if (is_known) places.emplace(known->second.place(), newer_lines_[i].place());
             if (!is_known || known->second.place() == newer_lines_[i].place()) continue;
             moved.insert(fmt::format("{} (was {})", shown(newer_lines_[i].place()),
                                      shown(known->second.place())));
         }
+        is_taken_.resize(older_.size());
+        for (std::size_t i = 0; i < older_.size(); ++i)
+            if (const auto line = line_of(older_[i]); line && !is_taken_[i]) {
+                const auto now = places.find(line->place());
+                line_at(now == places.end() ? line->place() : now->second, older_[i])
+                    .add_gone(older_[i]);
+            }
+        report_.lines = lines_.size();
+        for (auto& [place, line] : lines_)
+            if (auto change = std::move(line).change())
+                report_.lines_changed.push_back(*std::move(change));
         if (moved.empty()) return;
         NameList names(most_named);
         for (const std::string& one : moved) names.add(one);
@@ -161,7 +255,7 @@ class Comparison::Impl {
     GateReport report() {
         compare_lines();
         if (report_.points == 0)
-            throw UsageError("compare: the two results have no point in common",
+            throw UsageError(options_.asker + ": the two results have no point in common",
                              older_head_.sweep.pattern == "kernel"
                                  ? "kernels are compared in one call: coalprof kernel FILE ONE "
                                    "OTHER --grid GRID,ITS_GRID"
@@ -219,8 +313,9 @@ class Comparison::Impl {
             NameList first(few);
             for (const std::string& one : refused) first.add(one);
             throw UsageError(
-                fmt::format("compare: the results differ in {}", first.text()),
-                refused.size() > few
+                fmt::format("{}: the results differ in {}", options_.asker, first.text()),
+                options_.asker != "compare" ? "save a base of the same launch and machine"
+                : refused.size() > few
                     ? "results of one sweep are compared; --across all compares any two"
                     : fmt::format("to compare them all the same: --across {}",
                                   shell_word(joined(names, ","))));
@@ -457,6 +552,7 @@ class Comparison::Impl {
                             .counter = coalprof::key_of(counter),
                             .before = before,
                             .place = place_of(point),
+                            .line = line_ ? line_->finding.line : std::string(),
                             .kernel = text_of(point.parameters, "kernel")};
         if (!is_number(pair.newer)) {
             const auto* none = std::get_if<Unavailable>(&pair.newer);
@@ -474,6 +570,7 @@ class Comparison::Impl {
                                                  : Kind::better;
         finding.weight = up >= 1 ? up : up > 0 ? 1 / up : HUGE_VAL;
         finding.text = change_text(counter, before, now);
+        if (line_) line_->see(finding);
         here.add(std::move(finding));
     }
 
@@ -493,6 +590,15 @@ class Comparison::Impl {
                Differ::surely;
     }
 
+    LineChange& line_at(const std::string& place, const Point& point) {
+        LineChange& line = lines_[{place, text_of(point.parameters, "kernel")}];
+        line.finding.point = line.finding.line = place;
+        line.finding.kernel = text_of(point.parameters, "kernel");
+        // Of the newer one, whose points come first.
+        if (line.finding.place.file.empty()) line.finding.place = place_of(point);
+        return line;
+    }
+
     CompareOptions options_;
     // Written by the thread that feeds the older one.
     std::mutex mutex_;
@@ -507,7 +613,9 @@ class Comparison::Impl {
     std::size_t next_ = 0;
     std::vector<LineOfPoint> older_lines_;
     std::vector<LineOfPoint> newer_lines_;
-    std::deque<Point> newer_points_;  // points of those lines
+    std::deque<Point> newer_points_;                                   // points of those lines
+    std::map<std::pair<std::string, std::string>, LineChange> lines_;  // by place and kernel
+    LineChange* line_ = nullptr;  // the one whose points are being compared
     bool is_changed_formula_ = false;
     bool matches_values_ = false;
     bool are_machines_apart_ = false;

@@ -19,6 +19,7 @@ struct CompareOptions {
     double tolerance = 0.05;
     // Settings that may differ: "machine", "device", "type"; "all".
     std::vector<std::string> across = {};
+    std::string asker = "compare";  // begins messages
 };
 
 class Comparison {

@@ -84,6 +84,16 @@ GatePlace place_of(const Point& point) {
     return found;
 }
 
+bool is_line_named(std::string_view line, const GatePlace& place, std::string_view text) {
+    const auto ends_with_path = [](std::string_view all, std::string_view end) {
+        return all.ends_with(end) &&
+               (all.size() == end.size() || all[all.size() - end.size() - 1] == '/');
+    };
+    return ends_with_path(text, line) &&
+           (place.file.empty() ||
+            ends_with_path(fmt::format("{}:{}", place.file, place.line), text));
+}
+
 namespace {
 
 fs::path repository_root(const fs::path& here) {

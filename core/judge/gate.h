@@ -38,6 +38,7 @@ struct GateFinding {
     double weight = 0;                // sort key: how many times worse, at least 1
     std::string text = {};            // words for people, beside the point's name
     GatePlace place = {};             // its own, or that of its cause
+    std::string line = {};            // "app.cu:9", of a comparison's finding at a source line
     bool is_of_whole_kernel = false;  // identified by one of its lines
     std::string kernel = {};          // the point's, by its short name
     std::string cause = {};           // the cause and the fix; empty: the result has none
@@ -97,6 +98,8 @@ struct GateReport {
     std::vector<GateCase> cases = {};
     // The time of each whole kernel in a comparison, whether or not it counts as worse or better.
     std::vector<GateFinding> times = {};
+    // Of a comparison, one for each source line that differs: it stands for those of its counters.
+    std::vector<GateFinding> lines_changed = {};
     std::vector<std::string> notes = {};   // further remarks
     std::vector<std::string> losses = {};  // points that could not be compared, and why
 
@@ -109,6 +112,8 @@ struct GateReport {
 bool is_source_line(const Point& point);
 // For a line of a kernel.
 GatePlace place_of(const Point& point);
+// True if `text`, "src/app.cu:9" or "app.cu:9", names the line "app.cu:9" at this place.
+bool is_line_named(std::string_view line, const GatePlace& place, std::string_view text);
 
 // From the root of the repository: GITHUB_WORKSPACE, else the nearest folder upwards that holds
 // .git, else the current folder. A file outside keeps its path.

@@ -78,8 +78,16 @@ Listed findings_of(const GateReport& report, Kind kind) {
             continue;
         }
         for (GateFinding& finding : one.findings())
-            if (finding.kind == kind) found.push_back(std::move(finding));
+            if (finding.kind == kind && (kind == Kind::missing || finding.line.empty()))
+                found.push_back(std::move(finding));
+            else if (finding.kind == kind)
+                --listed.all;
     }
+    for (const GateFinding& finding : report.lines_changed)
+        if (finding.kind == kind) {
+            found.push_back(finding);
+            ++listed.all;
+        }
     std::multimap<double, GateFinding, std::greater<>> by_weight;  // equal ones keep their order
     for (GateFinding& finding : found) by_weight.emplace(finding.weight, std::move(finding));
     for (auto& [weight, finding] : by_weight) listed.findings.push_back(std::move(finding));
@@ -353,6 +361,9 @@ std::string gate_json(const GateReport& report) {
     if (!is_check(report)) {
         Json& times = body["times"] = Json::array();
         for (const GateFinding& time : report.times) times.push_back(tree_of_finding(time, false));
+        Json& lines = body["lines"] = Json::array();
+        for (const GateFinding& line : report.lines_changed)
+            lines.push_back(tree_of_finding(line, false));
     }
     body["losses"] = report.losses;
     body["notes"] = report.notes;

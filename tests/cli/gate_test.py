@@ -316,6 +316,18 @@ class Check(Files):
                 check = self.judge(path, f"load_sectors > 0 if {condition}", code=harness.DONE)
                 self.assertEqual(check["budgets"][0]["held"], held)
 
+    def test_holds_a_result_against_a_saved_one(self):
+        worse = golden("measured.json")
+        worse["points"][1]["predicted"]["load_sectors"] += 1
+        base, now = self.save("base.json", golden("measured.json")), self.save("now.json", worse)
+        for path, code in ((base, harness.DONE), (now, harness.FINDING)):
+            ran = self.check(harness.run("check", path, "--budget-from", base, "--json"), code)
+            case, = check_document(ran.out)["check"]["budgets"]
+            self.assertEqual(case["budget"], f"no point worse than in {base}")
+        self.assertEqual([one["point"] for one in case["findings"]], [worse["points"][1]["name"]])
+        self.assertIn("app.cu:9", self.refuse("check", base, "--budget-from", base, "--allow", "app.cu").err_text)
+        self.assertIn("--budget-from", self.refuse("check", self.path, "--budget-from", base).err_text)
+
     def test_prefers_what_was_measured(self):
         document = golden("measured.json")
         document["points"][0]["measured"]["load_sectors"] = 7

@@ -80,6 +80,30 @@ class Report(Case):
                 self.assertIn(finding["point"], part["names"])
         self.assertEqual(len(parts), 2)
 
+    def test_sums_the_processes_of_a_program(self):
+        """Three ranks on two hosts; the third loads twice as much at the first line and lacks the last finding."""
+        with open(f"{harness.SOURCE}/docs/measurements/h100/run/lines.json", encoding="utf-8") as file:
+            document = json.load(file)
+        last = document["findings"][-1]["point"]
+        with tempfile.TemporaryDirectory() as folder:
+            for rank in range(3):
+                document["meta"]["device"]["host"] = f"node{rank // 2}"
+                if rank == 2:
+                    document["points"][0]["measured"]["load_sectors"] *= 2
+                    document["findings"].pop()
+                with open(f"{folder}/r{rank}.json", "w", encoding="utf-8") as file:
+                    json.dump(document, file)
+            text = self.run_ok("report", "r0.json", "r1.json", "r2.json", cwd=folder).out_text
+        for fact in ("r0.json: ./faults on node0", "r2.json: ./faults on node1", "Sum of 3 results", "In 2 of 3 results"):
+            self.assertIn(fact, " ".join(text.split()))
+        self.assertEqual(text.count(last), 1)
+        self.assertIn(" 42.67 ", text)  # 128 sectors a request, in three requests
+        self.assertEqual(text.count("Fix:"), 5)
+        faults = f"{harness.SOURCE}/docs/measurements/h100/run/faults.json"
+        kernels = self.run_ok("report", faults, faults).out_text
+        for fact in ("an unnamed host", "launches 20, counted 10", "4,194,304  546.53"):
+            self.assertIn(fact, kernels)
+
     def test_reads_a_pipe(self):
         saved = self.run_ok("offset", "--range", "0..3", "--json").out
         self.assertEqual(self.run_ok("report", "-", "--json", stdin=saved).out, saved)

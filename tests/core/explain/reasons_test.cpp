@@ -109,6 +109,18 @@ TEST(Reasons, say_that_the_order_of_lanes_costs_nothing) {
     EXPECT_GT(reversed.why.size(), in_order.why.size());
 }
 
+// 16 floats, each of two lanes, 32 bytes apart: 64 bytes in 16 sectors. The ideal is that of 32
+// lanes side by side.
+TEST(Reasons, say_how_few_sectors_would_do_where_lanes_share_bytes) {
+    WarpAccess pairs = spaced_warp(0, 0);
+    for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) pairs.addresses[lane] = lane / 2 * 32;
+    const std::string why = reasons_for(pairs).why;
+    EXPECT_NE(why.find("2 sectors would hold the 64 bytes, fewer than the ideal of 4."), why.npos)
+        << why;
+    EXPECT_EQ(reasons_for(spaced_warp(0, 32)).why.find("Lanes share"), why.npos);
+    EXPECT_EQ(reasons_for(spaced_warp(0, 0)).why.find("Lanes share"), why.npos);  // one sector
+}
+
 // Causes against facts that are found with sets of bytes.
 class EveryCause : public ::testing::Test {
  protected:

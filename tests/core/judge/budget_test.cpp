@@ -72,7 +72,8 @@ TEST(Budget, has_conditions_that_exclude) {
 
 TEST(Budget, may_lack_its_points) {
     for (const bool may_lack : {false, true}) {
-        BudgetJudge judge({parse_budget("load_sectors <= 4 if kernel=gone")}, nullptr, may_lack);
+        BudgetJudge judge({parse_budget("load_sectors <= 4 if kernel=gone")}, nullptr,
+                          {.may_lack = may_lack});
         judge.begin({});
         judge.point(point_with({{"kernel", "here"}}, 4));
         judge.finish({});

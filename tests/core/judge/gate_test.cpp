@@ -48,15 +48,15 @@ TEST(Comparison, with_a_result_that_ended_before_its_head_is_given_up) {
     EXPECT_THROW(comparison.newer().begin({}), Stopped);
 }
 
-GateReport compared(ResultHead older, std::vector<Point> before, ResultHead newer,
-                    std::vector<Point> now) {
+void feed(ResultSink& sink, const ResultHead& head, const std::vector<Point>& points) {
+    sink.begin(head);
+    for (const Point& point : points) sink.point(point);
+    sink.finish({});
+}
+
+GateReport compared(const ResultHead& older, const std::vector<Point>& before,
+                    const ResultHead& newer, const std::vector<Point>& now) {
     Comparison comparison({.across = {"machine"}});
-    const auto feed = [](ResultSink& sink, const ResultHead& head,
-                         const std::vector<Point>& points) {
-        sink.begin(head);
-        for (const Point& point : points) sink.point(point);
-        sink.finish({});
-    };
     feed(comparison.older(), older, before);
     feed(comparison.newer(), newer, now);
     return comparison.report();
@@ -125,6 +125,73 @@ TEST(Comparison, matches_lines_by_number_where_one_was_added) {
                  {point_of_line(3, 10), point_of_line(4, 20), point_of_line(5, 7)});
     EXPECT_EQ(report.points, 2u);
     EXPECT_EQ(report.count(Kind::broken), 0u);
+}
+
+Point access_at(std::uint64_t line, const char* array, std::uint64_t sectors) {
+    Point point = point_of_line(line, sectors);
+    point.name += std::string(" ") + array;
+    point.parameters.insert(point.parameters.end(), {{"op", "load"}, {"array", array}});
+    point.predicted[Counter::load_ideal_sectors] = std::uint64_t{4};
+    return point;
+}
+
+// Line 3 had 7 sectors and has 11; line 5 is new: worse only where it fetches more than it needs.
+TEST(Comparison, has_one_sentence_for_each_source_line_that_differs) {
+    const ResultHead head = synthetic::head();
+    const std::vector<Point> older{access_at(3, "p", 7), access_at(4, "q", 8)};
+    for (const std::uint64_t sectors : {4u, 5u}) {
+        const GateReport report = compared(head, older, head,
+                                           {access_at(3, "p", 7), access_at(3, "r", 4),
+                                            access_at(4, "q", 8), access_at(5, "s", sectors)});
+        ASSERT_EQ(report.lines_changed.size(), 2u);
+        EXPECT_EQ(report.lines_changed[0].point, "a.cu:3");
+        EXPECT_EQ(report.lines_changed[0].text, "a new load of r, +57.1 % sectors");
+        EXPECT_EQ(report.lines_changed[0].kind, Kind::broken);
+        EXPECT_EQ(report.lines_changed[1].kind, sectors > 4 ? Kind::broken : Kind::changed);
+    }
+    const GateReport fewer = compared(head, older, head, {access_at(3, "p", 14)});
+    EXPECT_EQ(fewer.lines_changed.at(0).text, "load of p, +100 % sectors");
+    EXPECT_EQ(fewer.lines_changed.at(1).text, "no more load of q, -100 % sectors");
+    EXPECT_EQ(fewer.lines_changed.at(1).kind, Kind::better);
+    const std::string text = gate_text(fewer);  // in place of its counters
+    EXPECT_NE(text.find("a.cu:3: load of p"), text.npos);
+    EXPECT_EQ(text.find("a.cu:3 ld.global.f32 p"), text.npos);
+}
+
+// The kernel's sum is worse, too, because of the line.
+TEST(Budget, of_a_saved_result_is_broken_by_each_line_that_is_worse_and_not_allowed) {
+    const ResultHead head = synthetic::head();
+    Point kernel = point_of_line(0, 15);
+    kernel.parameters = {{"line", "all"}, {"kernel", "scale"}};
+    Point worse = kernel;
+    worse.predicted[Counter::load_sectors] = std::uint64_t{22};
+    const auto judged = [&](BudgetExceptions exceptions, std::vector<Point> newer) {
+        auto base = std::make_unique<Comparison>(CompareOptions{});
+        feed(base->older(), head, {kernel, access_at(3, "p", 7), access_at(4, "q", 8)});
+        BudgetJudge judge({parse_budget("load_sectors <= 8")}, nullptr, std::move(exceptions));
+        judge.hold_against(std::move(base), "base.json");
+        feed(judge, head, newer);
+        return std::move(judge).report();
+    };
+    const std::vector<Point> now{worse, access_at(3, "p", 14), access_at(4, "q", 8)};
+    const GateReport broken = judged({}, now);
+    ASSERT_EQ(broken.cases.size(), 2u);
+    EXPECT_EQ(broken.cases[1].name(), "no line worse than in base.json");
+    EXPECT_EQ(broken.cases[1].findings().at(0).point, "a.cu:3");
+    for (const GateCase& one : broken.cases) {
+        EXPECT_EQ(one.count(Kind::broken), 1u);
+        EXPECT_EQ(one.held(), 1u);
+    }
+    for (const char* line : {"a.cu:3", "src/a.cu:3", "/src/a.cu:3"})
+        EXPECT_EQ(judged({.lines = {line}}, now).code(), ExitCode::done) << line;
+    for (const char* line : {"a.cu:4", "other/a.cu:3", "a.cu:33"}) {
+        const GateReport report = judged({.lines = {line}}, now);
+        EXPECT_EQ(report.code(), ExitCode::finding) << line;
+        EXPECT_NE(report.notes.at(0).find("no such line"), std::string::npos);
+    }
+    EXPECT_EQ(judged({.lines = {"a.cu:3"}}, {now[0], now[1]}).code(), ExitCode::partial);
+    EXPECT_EQ(judged({.may_lack = true, .lines = {"a.cu:3"}}, {now[0], now[1]}).code(),
+              ExitCode::done);
 }
 
 TEST(Comparison, names_the_instruction_of_a_formula_that_changed) {
