@@ -281,7 +281,8 @@ std::string commands_with(const CLI::App& app, const std::string& option) {
     const std::string elsewhere = commands_with(app, option);
     std::string known = hint_for_option(command, option);
     // -arch=sm_90, -O3
-    if (known.empty() && typed[1] != '-' && typed.size() > 2 && has_option(command, "--nvcc-args"))
+    if (known.empty() && !typed.starts_with("--") && typed.size() > 2 &&
+        std::ranges::find(words, "kernel") != words.end())
         known = fmt::format("if it is an option of nvcc: --nvcc-args={}", printable(typed));
     if (!elsewhere.empty() && !namesake(option, {"--range", "--at", "--var"}))
         throw UsageError(

@@ -352,6 +352,31 @@ class KernelMeaning(Asked):
         self.ask("kernel k.cu wait --grid 1 --block 32", USAGE, "never ends", "--arg flag=@")
         self.ask(f"kernel k.cu step {self.LAUNCH} --max-steps 5", USAGE, "--max-steps")
 
+    def test_a_loop_without_end_around_a_barrier_is_told_from_one_that_waits(self):
+        waits = """\
+__global__ void always(float* y) { while (true) __syncthreads(); }
+__global__ void flagged(float* y, volatile int* flag) { while (*flag == 0) __syncthreads(); y[threadIdx.x] = 1; }
+__global__ void voting(float* y, int n) { while (!__syncthreads_or(n == 7)) {} y[threadIdx.x] = 1; }
+// These end, by what the second warp does after 20,000 rounds.
+__global__ void stored(float* y) {
+    __shared__ volatile int done;
+    if (threadIdx.x == 0) done = 0;
+    __syncthreads();
+    for (int i = 0; !done; __syncthreads()) { __syncthreads(); if (threadIdx.x == 32 && ++i == 20000) done = 1; }
+    y[threadIdx.x] = 1;
+}
+__global__ void voted(float* y) {
+    for (int i = 0; !__syncthreads_or(threadIdx.x == 32 && i == 20000); i += threadIdx.x == 32) {}
+    y[threadIdx.x] = 1;
+}
+"""
+        with open(self.at("waits.cu"), "w", encoding="utf-8") as file:
+            file.write(waits)
+        for kernel in ("always", "flagged", "voting --arg n=3"):
+            self.ask(f"kernel waits.cu {kernel} --grid 4096 --block 256", USAGE, "comes back to the same state and never ends")
+        for kernel in ("stored", "voted", "voting --arg n=7"):
+            self.ask(f"kernel waits.cu {kernel} --grid 2 --block 64", DONE, "store ")
+
     def test_arguments_of_no_kernel_are_refused(self):
         with open(self.at("host.cu"), "w", encoding="utf-8") as file:
             file.write("__global__ void k(float* y) { y[threadIdx.x] = 1; }\nint main() { k<<<1, 32>>>(0); }\n")
