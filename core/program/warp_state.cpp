@@ -123,8 +123,7 @@ bool WarpState::has_come_back(std::uint64_t stores) {
         return a.at != b.at || a.growth != b.growth || a.valid != b.valid;
     };
     if (at != at_before_ || active != active_before_ || waiting_ != waiting_before_ ||
-        parked_ != parked_before_ ||
-        (differing_ < registers.size() && differs(differing_)))
+        parked_ != parked_before_ || (differing_ < registers.size() && differs(differing_)))
         return false;
     for (differing_ = 0; differing_ < registers.size(); ++differing_)
         if (differs(differing_)) return false;

@@ -159,6 +159,7 @@ class Meaning(Asked):
                 ("aos --range 3 --type f32", "multiple of 4"), ("offset --best speed", "duration_seconds"), ("offset --sort speed", "duration_seconds"),
                 ("offset --best foo", "load_sectors_per_request")):
             self.ask(words, USAGE, fact)
+        self.assertLess(len(self.check(harness.run("warps", "x" * 5000, "y"), USAGE).err), 1000)
         for command in ("calibrate", "verify"):
             self.ask(command, ENVIRONMENT, "host")
 
