@@ -124,7 +124,9 @@ void FormulaOptions::declare(FormulaSweep& sweep) const {
 
 FormulaSweep sweep_of(const FormulaOptions& formula, const SweepOptions& options) {
     refuse_file(formula.text, "a formula",
-                fmt::format("kernels of a file: coalprof kernel {}", shown(formula.text)));
+                fmt::format("kernels of a file: coalprof kernel {}; a * is quoted for the shell: "
+                            "coalprof formula 'i*3'",
+                            shown(formula.text)));
     if (formula.is_layout) return sweep_of_layout(formula, options);
     FormulaSweep sweep;
     sweep.text = formula.text;

@@ -256,8 +256,8 @@ std::string KernelFile::hint_for(const std::string& name) const {
         return "a template is compiled where the file instantiates it: template __global__ void "
                "scale<float>(float*, int);";
     if (!name.empty() && name.find_first_not_of("0123456789x") == name.npos)
-        return "a number belongs to an option, --arg n=1000; dimensions are one word: --grid "
-               "128x128 --block 32x8";
+        return "a number belongs to an option: --arg n=1000; a launch is --grid 4096 --block 256, "
+               "or --grid 128x128 --block 32x8";
     if (std::ranges::find(size_units, name, &UnitStep::unit) != size_units.end())
         return fmt::format("a size is one word: 4{}", name);
     if (std::filesystem::exists(name))

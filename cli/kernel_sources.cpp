@@ -66,6 +66,10 @@ class SourceReading {
             throw UsageError(fmt::format("--arg {}: no kernel here has a parameter of this name",
                                          shown(foreign_.front())),
                              "coalprof kernel FILE --list lists the parameters of all");
+        if (all_.kernels.empty() && problem_ && !found_.empty() && !foreign_.empty())
+            throw UsageError(fmt::format("{}; no parameter takes --arg {}", problem_->what(),
+                                         shown(foreign_.front())),
+                             problem_->hint());
         if (all_.kernels.empty() && problem_) throw UsageError(*problem_);
         tell_apart();
         return std::move(all_);
@@ -212,6 +216,13 @@ std::vector<std::string> kernel_files(const std::string& first, std::vector<std:
     };
     std::ranges::copy_if(words, std::back_inserter(typed), is_file);
     std::erase_if(words, is_file);
+    if (typed.size() > 1 && first.find_first_of("./-") == first.npos && !fs::exists(first, error)) {
+        words.insert(words.begin(), first);
+        typed.erase(typed.begin());
+        throw UsageError(fmt::format("kernel: there is no file {}", shown(first)),
+                         fmt::format("files stand before names: coalprof kernel {} {}",
+                                     shown(shell_words(typed)), shown(shell_words(words))));
+    }
     std::vector<std::string> files;
     for (const std::string& one : typed) {
         if (!fs::is_directory(one, error))

@@ -501,7 +501,7 @@ class Compilation {
                 std::ranges::none_of(name, [](char c) { return c >= 'a' && c <= 'z'; }))
                 return fmt::format("-D {}=VALUE defines it", printable(name));
         }
-        return {};
+        return source_.is_one_of_many ? "mend it, or name the other files" : "";
     }
 
     const CudaSource& source_;

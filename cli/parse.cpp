@@ -17,6 +17,7 @@
 #include "core/sweep/patterns.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
+#include "core/text/file_kind.h"
 #include "core/text/fold.h"
 #include "core/text/name_list.h"
 #include "core/text/number.h"
@@ -53,7 +54,11 @@ constexpr std::array ways{
         "a GPU is measured by coalprof run -- PROGRAM"},
     Way{" run ", " --grid --block --arg --shared --size -s --type -t --op --range -r ",
         "the program decides that; launches of your choice: coalprof kernel PROGRAM --grid ..."},
-    Way{" run ", " --machine -m ",
+    Way{" run ", " --metrics --section --set --events --print-gpu-trace --stats -m ",
+        "counters have keys here: --counters basic, memory or all; `coalprof counters WORD` finds "
+        "the key of a metric"},
+    Way{" run ", " --kernel-name --kernels --kernel-regex -k ", "write --kernel REGEX"},
+    Way{" run ", " --machine ",
         "the GPU here is measured; others are predicted by coalprof kernel PROGRAM {} ..."},
     Way{" run ", " --launch-skip --launch-count -c ",
         "--first N counts the first N launches of each kernel"},
@@ -141,23 +146,33 @@ std::string hint_for_argument(const CLI::App& command, const std::string& typed)
         return fmt::format("--patterns {}", typed);
     if (command.get_name() == "warps")
         return fmt::format("one file at a time: cat {} {} | coalprof warps -",
-                           shell_word(command.get_option("FILE")->results().front()),
-                           shell_word(typed));
+                           shown(shell_word(command.get_option("FILE")->results().front())),
+                           shown(shell_word(typed)));
     if (known_pattern(command.get_name()) && known_pattern(typed))
         return "one pattern at a time; side by side go formulas: coalprof formula 'a[i*3]' "
                "'a[i]', or saved results: coalprof compare A.json B.json --across pattern";
     if (const std::string unit = hint_for_unit(command, typed); !unit.empty()) return unit;
-    if (command.get_name() == "check") return "one result at a time, with all of its budgets";
+    if (command.get_name() == "check") {
+        const std::string words = typed + command.get_option("RESULT")->results().front();
+        return words.find_first_of("<>=%") != words.npos
+                   ? "a budget is one word in quotes: --budget 'excess <= 5%'"
+                   : "one result at a time, with all of its budgets";
+    }
     if (command.get_name() == "compare")
         return "two results at a time, OLD and NEW; tables of several: coalprof report A B C";
     if (command.get_name() == "patterns" && known_pattern(typed))
         return fmt::format("its options: coalprof help {}", typed);
     if (command.get_name() == "help")
         return fmt::format("one command at a time: coalprof help {}",
-                           shell_word(command.get_option("COMMAND")->results().front()));
+                           shown(shell_word(command.get_option("COMMAND")->results().front())));
     if (command.get_name() == "machines")
         return fmt::format("it lists them all; a prediction is made for one: {}",
                            typed_again({"offset", "--machine", typed}));
+    if (command.get_name() == "devices")
+        return fmt::format("it lists them all; a measurement is made on one: {}",
+                           typed_again({"offset", "--device", typed}));
+    if (command.get_options([](const CLI::Option* one) { return one->get_positional(); }).empty())
+        return fmt::format("it takes no argument: coalprof {}", command.get_name());
     return {};
 }
 
@@ -168,6 +183,22 @@ CLI::App& chosen_command(CLI::App& app) {
 
 std::string name_of_command(const CLI::App& app, const CLI::App& command) {
     return &command == &app ? "coalprof" : "coalprof " + command.get_name();
+}
+
+// The first example of --help, which every command with an argument has.
+std::string example_of(const CLI::App& app, const CLI::App& command) {
+    const std::string text = command.get_footer();
+    const std::size_t at = text.find("\n  coalprof ");
+    if (at == text.npos)
+        return fmt::format("`{} --help` shows what it takes", name_of_command(app, command));
+    const std::string line = text.substr(at + 3, text.find('\n', at + 3) - at - 3);
+    return "for example: " + line.substr(0, line.find("  "));
+}
+
+// "--output,-o FILE: Write the result to FILE"
+std::string hint_for_value(const CLI::Option& option) {
+    return fmt::format("{} {}: {}", option.get_name(false, true), option.get_type_name(),
+                       option.get_description());
 }
 
 std::vector<std::string> option_names(const CLI::App& command) {
@@ -200,6 +231,7 @@ std::string nearest_sentence(std::string_view typed, const std::vector<std::stri
     std::vector<std::string> names;
     for (const CLI::App* known : app.get_subcommands({})) names.push_back(known->get_name());
     names.emplace_back("--version");
+    refuse_file(typed, "a command", {});
     const std::string meant = nearest_sentence(typed, names);
     throw UsageError(
         fmt::format("unknown command or pattern '{}'.{}", shown(typed), meant),
@@ -247,7 +279,11 @@ std::string commands_with(const CLI::App& app, const std::string& option) {
     const std::string where = name_of_command(app, command);
     const std::string option = typed.substr(0, typed.find('='));
     const std::string elsewhere = commands_with(app, option);
-    const std::string known = hint_for_option(command, option);
+    std::string known = hint_for_option(command, option);
+    // -arch=sm_90, -O3
+    if (known.empty() && !typed.starts_with("--") && typed.size() > 2 &&
+        std::ranges::find(words, "kernel") != words.end())
+        known = fmt::format("if it is an option of nvcc: --nvcc-args={}", printable(typed));
     if (!elsewhere.empty() && !namesake(option, {"--range", "--at", "--var"}))
         throw UsageError(
             fmt::format("`{}` has no option {}, which belongs to {}", where, option, elsewhere),
@@ -283,7 +319,7 @@ void refuse_empty_values(CLI::App& app) {
                                 value.empty()
                                     ? "the value is empty"
                                     : fmt::format("its value is missing before {}", value)),
-                    fmt::format("`{} --help` shows what it takes", name_of_command(app, command)));
+                    hint_for_value(*option));
     }
 }
 
@@ -469,9 +505,15 @@ bool parse_command_line(CLI::App& app, const std::vector<std::string>& argv) {
         // A missing argument may be there, but not have been taken.
         if (error.get_name() == "RequiredError" && app.remaining_size(true) > 0)
             refuse_extra(app, typed);
-        throw UsageError(printable(sentence_of(error)),
-                         fmt::format("`{} --help` shows what it takes",
-                                     name_of_command(app, chosen_command(app))));
+        const CLI::App& command = chosen_command(app);
+        const std::string sentence = printable(sentence_of(error));
+        const CLI::Option* option =
+            command.get_option_no_throw(sentence.substr(0, sentence.find_first_of(": ")));
+        if (!option) throw UsageError(sentence, example_of(app, command));
+        if (option->nonpositional()) throw UsageError(sentence, hint_for_value(*option));
+        const std::string& meaning = option->get_description();
+        throw UsageError(fmt::format("{}: {}", sentence, meaning.substr(0, meaning.find(". "))),
+                         example_of(app, command));
     }
     return false;
 }

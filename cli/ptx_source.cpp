@@ -86,7 +86,8 @@ bool is_cuda_name(const std::string& file) {
 std::string hint_for_source(const std::string& file) {
     std::string suffix = std::filesystem::path(file).extension().string();
     std::ranges::transform(suffix, suffix.begin(), [](char c) { return c == 'F' ? 'f' : c; });
-    if (!suffix.starts_with(".f") && suffix != ".cuf") return {};
+    if (!suffix.starts_with(".f") && suffix != ".cuf")
+        return fmt::format("lines of addresses are read by coalprof warps {}", shown(file));
     return "its accesses can be written as formulas: docs/from-code.md says how, under Fortran; "
            "what nvfortran links is taken where it holds PTX";
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "core/access/extent.h"
@@ -90,12 +91,11 @@ std::string other_faults(const KernelResult& result, const Code& code, const std
 
 [[noreturn]] void refuse_line(const KernelResult& result, const std::string& line) {
     NameList lines(12);
-    std::string last;
+    std::set<std::string> known;  // of several accesses
     for (std::size_t i = 1; i < result.points.size(); ++i)
-        if (std::string one = text_of(result.points[i].parameters, "line"); one != last) {
-            lines.add(printable(one));
-            last = std::move(one);
-        }
+        if (const auto [one, is_new] = known.insert(text_of(result.points[i].parameters, "line"));
+            is_new)
+            lines.add(printable(*one));
     throw UsageError(
         line.empty()
             ? "explain kernel: the launch accesses no memory that could be drawn"

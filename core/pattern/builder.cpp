@@ -32,7 +32,8 @@ std::uint64_t elements_in(const Plan& plan, std::uint64_t bytes, std::string_vie
     const std::uint32_t width = bytes_of(plan.type);
     if (bytes < width)
         throw UsageError(fmt::format("{} of {} bytes holds no {} element, which has {}", what,
-                                     bytes, name_of(plan.type), width));
+                                     bytes, name_of(plan.type), width),
+                         fmt::format("choose a multiple of {}, or --type u8", width));
     if (bytes % width != 0)
         throw UsageError(
             fmt::format("{} of {} bytes does not hold whole {} elements: choose a multiple of {}",

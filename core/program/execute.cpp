@@ -68,14 +68,19 @@ class Executor::Body {
         sink.begin(box);
         block_memory_.begin_block();
         votes_.clear();
+        ++stores_;
         for (WarpState& warp : warps_) warp.begin_block(steps_, box);
         for (bool is_running = true; is_running;) {
             is_running = false;
+            bool comes_back = true;
             for (WarpState& warp : warps_) {
                 if (warp.is_done()) continue;
                 run_to_barrier(warp);
                 is_running = true;
+                comes_back &= warp.comes_back_since == stores_;
             }
+            // Without stores no warp changes what another one does.
+            if (is_running && comes_back) refuse_coming_back(*last_back_);
             count_votes();
             for (WarpState& warp : warps_) warp.leave_barrier();
         }
@@ -91,7 +96,6 @@ class Executor::Body {
 
     void run_to_barrier(WarpState& warp) {
         sink_->resume(warp.first_thread / warp_lanes);
-        warp.forget_states();  // others may have stored
         while (warp.has_lanes()) execute(warp, steps_.step(warp.at));
     }
 
@@ -123,9 +127,11 @@ class Executor::Body {
             attempt_.decisive |= warp.registers[step.guard].unsaid;
         switch (step.opcode) {
             case Opcode::branch:
-                if (lanes != 0 && step.target <= warp.at && warp.has_come_back())
-                    refuse_endless(step, "comes back to the same state and never ends",
-                                   way_to_end());
+                if (lanes != 0 && step.target <= warp.at && warp.has_come_back(stores_)) {
+                    if (!warp.has_waited()) refuse_coming_back(step);
+                    warp.comes_back_since = stores_;
+                    last_back_ = &step;
+                }
                 return warp.branch(step.target, lanes);
             case Opcode::branch_table: return branch_by_table(warp, step, lanes);
             case Opcode::exit: warp.active &= ~lanes; break;
@@ -155,6 +161,7 @@ class Executor::Body {
         votes_.push_back({&warp, &step, lanes, ayes, value.unsaid});
     }
     void count_votes() {
+        if (votes_ != votes_before_) ++stores_;  // others may go another way now
         int all = 0, ayes = 0;
         result_ = {};
         for (const Vote& one : votes_) {
@@ -169,6 +176,7 @@ class Executor::Body {
                                         : std::uint64_t{holds ? all_lanes : 0u});
             write(*one.warp, one.step->result[0], result_, one.lanes);
         }
+        votes_.swap(votes_before_);
         votes_.clear();
     }
     // Also of instructions that an address or a branch only seems to depend on: those are not
@@ -208,6 +216,9 @@ class Executor::Body {
                     ? std::string()
                     : fmt::format(" ({}:{})", statement.source.file, statement.source.line)),
             hint);
+    }
+    [[noreturn]] void refuse_coming_back(const PtxStep& step) const {
+        refuse_endless(step, "comes back to the same state and never ends", way_to_end());
     }
     std::string way_to_end() const {
         const std::vector<std::string> zeros = memory_.names_of(attempt_.decisive);
@@ -330,7 +341,7 @@ class Executor::Body {
         if (!step.is_needed || step.is_copy) return;
         if (step.opcode == Opcode::load) return load(warp, step, access);
         need_same(access.growth);
-        warp.forget_states();
+        ++stores_;
         if (step.opcode == Opcode::store) return store(warp, step, access);
         const std::uint32_t lanes = access.warp.active_lanes;
         const LaneValue& first = read(warp, step.input[1], lanes);
@@ -365,7 +376,7 @@ class Executor::Body {
             step.inputs > 2 ? &read(warp, step.input[2], lanes) : nullptr;
         if (sizes) need_fixed(*sizes);
         if (step.is_needed) {
-            warp.forget_states();
+            ++stores_;
             if (dimensions_of(from.growth) != 0 && !block_memory_.is_constant(from))
                 need_same(from.growth);
             const LaneValue& to = read(warp, step.input[1], lanes);
@@ -533,6 +544,8 @@ class Executor::Body {
     AccessSink* sink_ = nullptr;
     bool follows_steps_ = false;
     ExecutionNotes attempt_;
+    std::uint64_t stores_ = 0;            // and whatever else one warp does to another
+    const PtxStep* last_back_ = nullptr;  // a jump to a state that was there before
     LaneValue result_;
     Exchanged exchanged_;
     struct Vote {
@@ -540,8 +553,9 @@ class Executor::Body {
         const PtxStep* step;
         std::uint32_t lanes, ayes;
         UnsaidArrays unsaid;
+        friend bool operator==(const Vote&, const Vote&) = default;
     };
-    std::vector<Vote> votes_;  // at the block's barrier
+    std::vector<Vote> votes_, votes_before_;  // at the block's barrier, and at the one before
 };
 
 Executor::Executor(const StepCode& steps, const KernelLaunch& launch, LaunchMemory& memory,

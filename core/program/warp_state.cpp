@@ -85,7 +85,6 @@ void WarpState::begin_block(const StepCode& code, const BlockBox& box) {
     waits_for_none_ = false;
     waiting_.clear();
     parked_.clear();
-    forget_states();
     steps = 0;
     local.clear();
     if (has_unsaid_)
@@ -106,13 +105,17 @@ void WarpState::begin_block(const StepCode& code, const BlockBox& box) {
     }
 }
 
-bool WarpState::has_come_back() {
+bool WarpState::has_come_back(std::uint64_t stores) {
+    if (stores != stores_before_) turns_ = 0;
+    stores_before_ = stores;
     if (++turns_ < first_compared) return false;
     if (std::has_single_bit(turns_)) {
+        barriers_before_ = barriers_;
         before_ = registers;
         at_before_ = at;
         active_before_ = active;
         waiting_before_ = waiting_;
+        parked_before_ = parked_;
         return false;
     }
     const auto differs = [&](std::size_t place) {
@@ -120,7 +123,7 @@ bool WarpState::has_come_back() {
         return a.at != b.at || a.growth != b.growth || a.valid != b.valid;
     };
     if (at != at_before_ || active != active_before_ || waiting_ != waiting_before_ ||
-        (differing_ < registers.size() && differs(differing_)))
+        parked_ != parked_before_ || (differing_ < registers.size() && differs(differing_)))
         return false;
     for (differing_ = 0; differing_ < registers.size(); ++differing_)
         if (differs(differing_)) return false;

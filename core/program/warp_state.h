@@ -31,6 +31,7 @@ class WarpState {
     std::uint32_t active = 0;
     std::uint32_t stopped = 0;  // lanes that had a fault
     std::uint64_t steps = 0;
+    std::uint64_t comes_back_since = 0;  // stores when it was in a state for the second time
 
     void begin_block(const StepCode& steps, const BlockBox& box);
     bool is_done() const { return active == 0 && waiting_.empty() && parked_.empty(); }
@@ -54,6 +55,7 @@ class WarpState {
     void branch(std::uint32_t target, std::uint32_t taken);
     void wait_at_barrier() {
         parked_.push_back({at + 1, active});
+        ++barriers_;
         active = 0;
     }
     void leave_barrier() {
@@ -68,18 +70,19 @@ class WarpState {
 
     void write(Slot place, const LaneValue& value, std::uint32_t written, bool is_predicate);
 
-    // Called where the warp jumps back, and before it stores what decides where it goes: true if it
-    // was in the same state before and nothing was stored since, so that it never ends.
-    bool has_come_back();
-    void forget_states() { turns_ = 0; }
+    // Called where the warp jumps back: true if it was in the same state before and nothing was
+    // stored since, so that it never ends. `stores`: those of the block so far.
+    bool has_come_back(std::uint64_t stores);
+    // Whether it waited at a barrier since that state.
+    bool has_waited() const { return barriers_ != barriers_before_; }
 
  private:
     // Brent's: compared with the state after a power of two of turns.
     static constexpr std::uint64_t first_compared = 1u << 12;
-    std::uint64_t turns_ = 0;
+    std::uint64_t turns_ = 0, stores_before_ = 0, barriers_ = 0, barriers_before_ = 0;
     std::vector<LaneValue> before_;
     std::uint32_t at_before_ = 0, active_before_ = 0;
-    std::vector<LaneGroup> waiting_before_;
+    std::vector<LaneGroup> waiting_before_, parked_before_;
     Slot differing_ = 0;  // a register that differed from it when last compared
     bool meet();
     void take_those_here();

@@ -102,6 +102,7 @@ struct Word {
 constexpr std::array words{
     Word{"time", "duration_seconds"},
     Word{"duration", "duration_seconds"},
+    Word{"speed", "duration_seconds or bandwidth_bytes_per_second"},
     Word{"bandwidth", "bandwidth_bytes_per_second"},
     Word{"GB/s", "bandwidth_bytes_per_second"},
     Word{"requests", "load_requests or store_requests"},
@@ -162,7 +163,7 @@ std::string hint_for_counter(std::string_view word) {
     if (const std::string_view part = known_part_of(word); !part.empty())
         return fmt::format("with '{}' there are {}; `coalprof counters` lists them all", part,
                            list_of(keys_with(part)));
-    return "`coalprof counters` lists them";
+    return "for example duration_seconds, load_sectors_per_request; `coalprof counters` lists all";
 }
 
 namespace {

@@ -8,12 +8,15 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <filesystem>
 #include <utility>
+#include <vector>
 
 #include "core/runtime/signal.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
 #include "core/text/files_in_use.h"
+#include "core/text/name_list.h"
 #include "fmt/format.h"
 
 namespace coalprof {
@@ -39,11 +42,31 @@ class TextSource : public ByteSource {
     std::size_t at_ = 0;
 };
 
+// The files beside one that is not there, of which one may be meant.
+std::string hint_for_missing(const std::string& typed) {
+    namespace fs = std::filesystem;
+    const fs::path folder = fs::path(typed).parent_path();
+    std::error_code error;
+    if (!folder.empty() && !fs::is_directory(folder, error))
+        return fmt::format("there is no folder {}", shown(folder.string()));
+    std::vector<std::string> files;
+    for (fs::directory_iterator at(folder.empty() ? "." : folder, error), end; !error && at != end;
+         at.increment(error))
+        if (at->path().extension() == fs::path(typed).extension())
+            files.push_back((folder / at->path().filename()).string());
+    std::ranges::sort(files);
+    const std::vector<std::string_view> views(files.begin(), files.end());
+    if (const auto meant = nearest(typed, views)) return fmt::format("did you mean {}?", *meant);
+    NameList names(3);
+    for (const std::string& file : files) names.add(shown(file));
+    return files.empty() ? "" : fmt::format("files of this kind here: {}", names.text());
+}
+
 [[noreturn]] void fail(std::string_view doing, const std::string& name, int error_number) {
-    throw Error(fmt::format("cannot {} {}: {}", doing, shown(name),
-                            error_number == EISDIR ? "it is a folder; name a file in it"
-                                                   : text_of_errno(error_number)),
-                ExitCode::usage);
+    throw UsageError(fmt::format("cannot {} {}: {}", doing, shown(name),
+                                 error_number == EISDIR ? "it is a folder; name a file in it"
+                                                        : text_of_errno(error_number)),
+                     error_number == ENOENT ? hint_for_missing(name) : std::string());
 }
 
 // As /dev/zero and /dev/urandom; a disk is as large as if it had none.

@@ -84,7 +84,7 @@ std::string listed(std::span<const std::string_view> candidates) {
 }
 
 // What others call them.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 11> synonyms{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 24> synonyms{
     {{"read", "load"},
      {"write", "store"},
      {"gather", "scatter"},
@@ -95,7 +95,20 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 11> synonyms
      {"unified", "managed"},
      {"pinned", "host"},
      {"bank-conflict", "shared-stride"},
-     {"bank-conflicts", "shared-stride"}}};
+     {"bank-conflicts", "shared-stride"},
+     {"list", "patterns"},
+     {"profile", "run"},
+     {"record", "run"},
+     {"predict", "kernel"},
+     {"simulate", "kernel"},
+     {"analyze", "kernel"},
+     {"layout", "formula"},
+     {"diff", "compare"},
+     {"show", "report"},
+     {"plot", "report"},
+     {"gpus", "devices"},
+     {"boards", "machines"},
+     {"metrics", "counters"}}};
 
 }  // namespace
 

@@ -151,10 +151,35 @@ class Meaning(Asked):
                 ("warps w.txt --range 3", "one warp"), ("report a.json --range 0..2", "predict again"),
                 ("occupancy 256", "--block 256"), ("verify offset", "--patterns offset"),
                 ("warps a.txt b.txt", "cat a.txt b.txt"), ("offset --range 1 2 3", "--range 1,2,3"),
-                ("explain offset 3", "explain offset --at 3"), ("explain saxpy", "coalprof patterns")):
+                ("explain offset 3", "explain offset --at 3"), ("explain saxpy", "coalprof patterns"),
+                ("run --metrics gld_efficiency -- true", "--counters"), ("run -k step -- true", "--kernel REGEX"),
+                (f"kernel {NATURAL} -arch=sm_90", "--nvcc-args=-arch=sm_90"), (f"kernel {NATURAL} -O3", "--nvcc-args=-O3"),
+                ("check excess~<=~5% a.json", "--budget 'excess"), ("check a.json --budget excess <= 5%", "--budget 'excess"),
+                ("patterns foo", "coalprof patterns"), ("devices 3", "offset --device 3"), ("list", "'patterns'"), ("diff a b", "'compare'"),
+                ("aos --range 3 --type f32", "multiple of 4"), ("offset --best speed", "duration_seconds"), ("offset --sort speed", "duration_seconds"),
+                ("offset --best foo", "load_sectors_per_request")):
             self.ask(words, USAGE, fact)
+        self.assertLess(len(self.check(harness.run("warps", "x" * 5000, "y"), USAGE).err), 1000)
         for command in ("calibrate", "verify"):
             self.ask(command, ENVIRONMENT, "host")
+
+    def test_what_is_missing_is_described_with_an_example(self):
+        for words, *facts in (
+                ("compare a.json", "NEW is missing: Another result", "coalprof compare old.json new.json"), ("compare", "OLD is missing"),
+                ("report", "coalprof report run.json"), ("check", "--budget 'load_sectors"), ("merge", "coalprof merge part1.json part2.json"),
+                ("warps", "FILE is missing: The warps file"), ("explain", "coalprof explain offset --at 11"), ("completion", "bash, zsh or fish"),
+                ("offset -o", "--output FILE: Write the result"), ("stride --range", "0..128:4"), ("offset --machine --json", "sm_90, h200"),
+                (f"kernel {NATURAL} --grid", "64x64"), ("offset --columns=", "--columns")):
+            self.ask(words, USAGE, *facts)
+
+    def test_a_file_that_is_not_there_names_those_beside_it(self):
+        for name in ("stride.json", "near.ptx", "far.ptx"):
+            with open(self.at(name), "w", encoding="utf-8") as file:
+                file.write("{}")
+        for words, fact in (("report strid.json", "did you mean stride.json?"), ("kernel other.ptx", "far.ptx, near.ptx"),
+                            ("report other.jsonl", "No such file"), ("report none/a.json", "no folder none"),
+                            (f"kernel step {NATURAL}", f"kernel {NATURAL} step")):
+            self.ask(words, USAGE, fact)
 
     def test_units_of_a_budget_fit_its_counter(self):
         self.run_ok("offset", "--range", "0..1", "-q", "-o", "off.json", cwd=self.folder.name)
@@ -204,7 +229,8 @@ class Meaning(Asked):
                 ("warps result.json", "coalprof report"), ("warps k.cu", "coalprof kernel k.cu"),
                 ("formula k.cu", "coalprof kernel k.cu"), ("kernel --code k.cu", "coalprof kernel k.cu"),
                 ("kernel --code @k.cu", "coalprof kernel k.cu"), ("kernel --code cudaMalloc(&x,4);y[i]=x[i];", "coalprof kernel FILE.cu"),
-                ("kernel k.cu:3", "coalprof explain kernel k.cu --line 3"), ("explain kernel k.cu:3", "--line 3"),
+                ("k.cu", "coalprof kernel k.cu --list"), ("result.json", "coalprof report result.json"), ("kernel w.txt", "coalprof warps w.txt"),
+                ("formula i k.cu 3", "coalprof formula 'i*3'"), ("kernel k.cu:3", "coalprof explain kernel k.cu --line 3"), ("explain kernel k.cu:3", "--line 3"),
                 ("offset --machine k.cu", "CUDA source"), ("offset --machine ./w.txt", "a machine file"),
                 ("check result.json --budget-file result.json", "coalprof report result.json"),
                 ("formula x[c[i]] --array c=@result.json", "coalprof report result.json"),
@@ -327,6 +353,31 @@ class KernelMeaning(Asked):
         self.ask("kernel k.cu wait --grid 1 --block 32", USAGE, "never ends", "--arg flag=@")
         self.ask(f"kernel k.cu step {self.LAUNCH} --max-steps 5", USAGE, "--max-steps")
 
+    def test_a_loop_without_end_around_a_barrier_is_told_from_one_that_waits(self):
+        waits = """\
+__global__ void always(float* y) { while (true) __syncthreads(); }
+__global__ void flagged(float* y, volatile int* flag) { while (*flag == 0) __syncthreads(); y[threadIdx.x] = 1; }
+__global__ void voting(float* y, int n) { while (!__syncthreads_or(n == 7)) {} y[threadIdx.x] = 1; }
+// These end, by what the second warp does after 20,000 rounds.
+__global__ void stored(float* y) {
+    __shared__ volatile int done;
+    if (threadIdx.x == 0) done = 0;
+    __syncthreads();
+    for (int i = 0; !done; __syncthreads()) { __syncthreads(); if (threadIdx.x == 32 && ++i == 20000) done = 1; }
+    y[threadIdx.x] = 1;
+}
+__global__ void voted(float* y) {
+    for (int i = 0; !__syncthreads_or(threadIdx.x == 32 && i == 20000); i += threadIdx.x == 32) {}
+    y[threadIdx.x] = 1;
+}
+"""
+        with open(self.at("waits.cu"), "w", encoding="utf-8") as file:
+            file.write(waits)
+        for kernel in ("always", "flagged", "voting --arg n=3"):
+            self.ask(f"kernel waits.cu {kernel} --grid 4096 --block 256", USAGE, "comes back to the same state and never ends")
+        for kernel in ("stored", "voted", "voting --arg n=7"):
+            self.ask(f"kernel waits.cu {kernel} --grid 2 --block 64", DONE, "store ")
+
     def test_arguments_of_no_kernel_are_refused(self):
         with open(self.at("host.cu"), "w", encoding="utf-8") as file:
             file.write("__global__ void k(float* y) { y[threadIdx.x] = 1; }\nint main() { k<<<1, 32>>>(0); }\n")
@@ -334,6 +385,12 @@ class KernelMeaning(Asked):
         self.ask("kernel host.cu --best", DONE, "one launch")
         self.ask("kernel k.cu step --list", DONE, "step: p")
         self.ask("kernel k.cu stp --list", USAGE, "did you mean step")
+        self.ask("kernel k.cu step --arg count=5", USAGE, "lacks --arg n", "takes --arg count=5")
+        self.ask("kernel k.cu step 4096 256", USAGE, "--grid 4096 --block 256")
+        self.ask("explain kernel k.cu step --line 1 --grid 4 --block 32 --arg n=128", USAGE, "one of k.cu:4\n")
+        with open(self.at("bad.cu"), "w", encoding="utf-8") as file:
+            file.write("__global__ void k(float* y) { y[q] = 1; }\n")
+        self.ask("kernel k.cu bad.cu step --grid 4 --block 32 --arg n=128", USAGE, "identifier", "name the other files")
 
     def test_a_launch_that_the_kernel_does_not_fit_is_remarked(self):
         for words, fact in (
