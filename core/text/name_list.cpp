@@ -84,7 +84,7 @@ std::string listed(std::span<const std::string_view> candidates) {
 }
 
 // What others call them.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 24> synonyms{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 23> synonyms{
     {{"read", "load"},
      {"write", "store"},
      {"gather", "scatter"},
@@ -102,7 +102,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 24> synonyms
      {"predict", "kernel"},
      {"simulate", "kernel"},
      {"analyze", "kernel"},
-     {"layout", "formula"},
      {"diff", "compare"},
      {"show", "report"},
      {"plot", "report"},
