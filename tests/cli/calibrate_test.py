@@ -68,7 +68,7 @@ class MachineFile(Case):
         with open(H100, encoding="utf-8") as file:
             text = file.read()
         rates = [row["name"] for row in json.loads(text)["calibration"] if row["kind"] == "rate"]
-        self.assertEqual(len(rates), 34)
+        self.assertEqual(len(rates), 35)
         with tempfile.TemporaryDirectory() as folder:
             files = []
 

@@ -78,7 +78,8 @@ TEST(ByteSource, a_pipe_cannot_be_read_twice) {
 
 TEST(ByteSource, what_cannot_be_read_is_named_with_the_reason) {
     EXPECT_EQ(refusal([] { open_bytes("/nowhere/warps.txt"); }),
-              "coalprof: cannot open /nowhere/warps.txt: No such file or directory\n");
+              "coalprof: cannot open /nowhere/warps.txt: No such file or directory\n"
+              "hint: there is no folder /nowhere\n");
     EXPECT_THAT(refusal([] { open_bytes("/"); }), HasSubstr("cannot read /: it is a folder"));
     EXPECT_THAT(refusal([] { open_bytes("/a\x1b[2Jb"); }), HasSubstr("cannot open /a\\x1b[2Jb: "));
     try {
