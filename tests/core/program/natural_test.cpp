@@ -62,12 +62,14 @@ TEST(Kernels, as_people_write_them_take_about_as_long_as_on_an_h100) {
         EXPECT_NEAR(number_in(predicted[Counter::l1_hit_sectors]), launch.l1_hit_sectors,
                     0.02 * launch.l1_hit_sectors)
             << launch.kernel;
-        // 36 of 39 and 43 of 48 measured hits were 0.8 to 1.1 times the predicted ones
-        // (docs/measurements/h100/natural_check.txt). Whole numbers: of the value, then of its end.
+        // Nine of ten measured hits of the catalog are 0.75 to 1.12 times the predicted ones
+        // (docs/accuracy.md), and at most what is loaded. Whole numbers: of the value, then of its
+        // end.
         if (const Interval* hits = result.points.front().estimates->of(Counter::l1_hit_sectors)) {
             const double value = number_in(predicted[Counter::l1_hit_sectors]);
-            EXPECT_NEAR(hits->low, 0.8 * value, 2) << launch.kernel;
-            EXPECT_NEAR(hits->high, 1.1 * value, 2) << launch.kernel;
+            EXPECT_NEAR(hits->low, 0.75 * value, 2) << launch.kernel;
+            const double loaded = number_in(predicted[Counter::load_sectors]);
+            EXPECT_NEAR(hits->high, std::min(1.12 * value, loaded), 2) << launch.kernel;
         }
     }
     ASSERT_EQ(factors.size(), 9u);
