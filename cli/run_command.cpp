@@ -152,6 +152,8 @@ void check(const RunCommand& command, const Invocation& invocation) {
     if (command.program.empty())
         throw UsageError("run: no program was named",
                          "it follows --: coalprof run -- ./app arguments");
+    if (command.program.front().ends_with(".cu"))
+        refuse_missing_dashes({}, command.program.front());
     if (command.counters != "basic" && command.counters != "memory")
         throw UsageError(
             fmt::format("--counters {}: expected basic or memory", shown(command.counters)),
@@ -447,11 +449,13 @@ ExitCode run_run_command(RunCommand& command, Invocation& invocation) {
     // It could not be started, or returned that code itself.
     if ((code == 126 || code == 127) && runs.traces.first.empty())
         return static_cast<ExitCode>(code);
+    const std::string& name = command.program.front();
     if (runs.traces.first.empty() && take_inventory().driver_version == 0)
         throw Error(
             fmt::format("there is no NVIDIA driver here, so nothing of {} could be counted. "
                         "`coalprof kernel {}` predicts kernels that it holds",
-                        shown(command.program.front()), shown(shell_word(command.program.front()))),
+                        shown(name),
+                        name.find('/') == name.npos ? "FILE" : shown(shell_word(name))),
             ExitCode::environment);
     runs.kernels = summarize(runs.traces.first);
     const std::optional<DeviceFacts> facts = facts_of_gpu(runs.kernels);

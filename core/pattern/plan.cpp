@@ -65,6 +65,12 @@ std::optional<ElementType> find_element_type(std::string_view name) {
     return std::nullopt;
 }
 std::string hint_for_element_type(std::string_view word) {
+    // half8, float8: a type of CUDA and a number that it does not have.
+    const std::size_t letters = word.find_last_not_of("0123456789") + 1;
+    if (const auto one = find_element_type(word.substr(0, letters)))
+        if (const std::string several = fmt::format("{}x{}", name_of(*one), word.substr(letters));
+            find_element_type(several))
+            return fmt::format("did you mean '{}'?", several);
     std::vector<std::string_view> known = element_type_list();
     for (const TypeInfo& type : types)
         for (const std::string_view name : words_of(type.other_names)) known.push_back(name);
