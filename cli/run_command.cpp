@@ -449,13 +449,11 @@ ExitCode run_run_command(RunCommand& command, Invocation& invocation) {
     // It could not be started, or returned that code itself.
     if ((code == 126 || code == 127) && runs.traces.first.empty())
         return static_cast<ExitCode>(code);
-    const std::string& name = command.program.front();
     if (runs.traces.first.empty() && take_inventory().driver_version == 0)
         throw Error(
             fmt::format("there is no NVIDIA driver here, so nothing of {} could be counted. "
-                        "`coalprof kernel {}` predicts kernels that it holds",
-                        shown(name),
-                        name.find('/') == name.npos ? "FILE" : shown(shell_word(name))),
+                        "`coalprof kernel FILE` predicts kernels of a program or of source",
+                        shown(command.program.front())),
             ExitCode::environment);
     runs.kernels = summarize(runs.traces.first);
     const std::optional<DeviceFacts> facts = facts_of_gpu(runs.kernels);

@@ -378,9 +378,8 @@ constexpr std::array<FaultText, 7> fault_texts{{
     {"the index '{0}' is negative ({1})",
      "switch such threads off, e.g. a[i - 1] if i >= 1, or clamp: max(i - 1, 0)"},
     {"the index '{0}' is out of range ({1})",
-     "the largest index accepted is {0}: wrap it with %, or launch fewer threads, of which {1} "
-     "fit; "
-     "without --size and --grid an --array decides how many"},
+     "the largest index accepted is {0}: wrap it with %, or launch fewer threads: {1} "
+     "fit; without --size and --grid an --array decides how many"},
 }};
 static_assert(fault_texts.size() == static_cast<std::size_t>(Fault::index_too_large));
 

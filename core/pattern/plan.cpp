@@ -65,8 +65,7 @@ std::optional<ElementType> find_element_type(std::string_view name) {
     return std::nullopt;
 }
 std::string hint_for_element_type(std::string_view word) {
-    // half8, float8: a type of CUDA and a number that it does not have.
-    const std::size_t letters = word.find_last_not_of("0123456789") + 1;
+    const std::size_t letters = word.find_last_not_of("0123456789") + 1;  // of half8
     if (const auto one = find_element_type(word.substr(0, letters)))
         if (const std::string several = fmt::format("{}x{}", name_of(*one), word.substr(letters));
             find_element_type(several))

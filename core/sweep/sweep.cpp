@@ -93,11 +93,10 @@ void set_values(Sweep& sweep, const PatternInfo& pattern, const std::string& tex
                          fmt::format("its parameter is {}: {} {}={}", pattern.parameter, option,
                                      pattern.parameter, shown(range.substr(equals + 1))));
     std::string hint;
-    if (option == "--at") {
-        const std::string usual = pattern.default_range(width);
+    const std::string usual = pattern.default_range(width);
+    if (option == "--at")
         hint = fmt::format("one value: {1}, or with its name, {0}={1}", pattern.parameter,
                            usual.substr(0, usual.find_first_of(".,")));
-    }
     if (!are_elements && !are_bytes) {
         sweep.values = parse_range(range, option, hint).values();
         return;

@@ -76,8 +76,7 @@ bool WarpsSource::fetch(Wait wait) {
         if (address + line_.access.width_bytes >
             limits.shared_bytes_per_block + limits.shared_reserved_bytes)
             throw UsageError(
-                fmt::format("{}:{}: address {} is outside the shared memory of a block: at most {} "
-                            "bytes on {}",
+                fmt::format("{}:{}: address {} is outside the {} bytes of a block on {}",
                             shown(name_), line_.number, address, limits.shared_bytes_per_block,
                             machine_.name),
                 "addresses of shared memory are bytes from where the block's begins");

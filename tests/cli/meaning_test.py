@@ -296,8 +296,8 @@ class Meaning(Asked):
                 ("layout (64,64):(64,1) --type f32x8 --space shared", "at most 16 bytes\nhint: f32x4"),
                 ("explain formula shared.load.f32x8:~t[tid] --machine b200", "f32x8: lanes of shared memory"),
                 ("shared-stride --type f64x4 --machine b200", "f64x4: lanes of shared memory"),
-                ("warps far.npy --op shared_load", "far.npy:1: address 240000 is outside"),
-                ("warps above.txt", "at most 232448 bytes"), ("warps top.txt --machine k40", "at most 49152 bytes"),
+                ("warps far.npy --op shared_load", "far.npy:1: address 240000 is outside the"),
+                ("warps above.txt", "the 232448 bytes of a block"), ("warps top.txt --machine k40", "the 49152 bytes of a block"),
                 ("formula shared.load:~t[tid*200] --block 1024 --machine k40", "at most 49152\n"),
                 ("formula shared.load:~t[tid*200] --block 1024 --machine k40,h200", "at most 232448\n")):
             self.ask(words, USAGE, fact)
@@ -312,7 +312,7 @@ class Meaning(Asked):
                 ("kernel k.cu --set full", "--columns KEY"), ("run --section M -- true", "--counters basic or memory;"),
                 ("kernel k.cu --metrics a", "coalprof counters WORD"), ("offset --set full", "--counters"),
                 ("offset --runs 3", "--repeat N"), ("formula i --warmup 3", "--repeat N"),
-                ("formula x[idx[i]] --array idx=@index.npy --size 16KiB", "1000 fit; without --size and --grid"),
+                ("formula x[idx[i]] --array idx=@index.npy --size 16KiB", "1000 fit; without --size and --grid an"),
                 ("explain aos --at f32x3", "struct_bytes=4"), ("explain offset --at f32x3", "offset=0"),
                 ("check f.json --budget sectors/request~<~4", "load_sectors_per_request"),
                 ("merge s*.jsonl", "quotes"), ("report f.json o.prom", "-o o.prom"), ("calibrate mine.json", "-o mine.json"),
