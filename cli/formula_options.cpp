@@ -58,10 +58,13 @@ FormulaSweep sweep_of_layout(const FormulaOptions& typed, SweepOptions options) 
     const std::uint32_t width = bytes_of(*element);
     const std::uint64_t vector =
         typed.vector.empty() ? 0 : parse_integer(typed.vector, "--vector", 1, 1ull << 31);
+    const std::uint64_t most = typed.space == "shared" && width < 32 ? 16 : 32;
     if (const std::uint64_t bytes = vector * width;
-        bytes != 0 && (!std::has_single_bit(bytes) || bytes > 32))
+        bytes != 0 && (!std::has_single_bit(bytes) || bytes > most))
         throw UsageError(fmt::format("--vector {}: {} bytes are no access", vector, bytes),
-                         "an access has 1, 2, 4, 8, 16 or 32");
+                         fmt::format("an access has 1, 2, 4, 8, 16 or 32, lanes of shared memory "
+                                     "at most 16: --vector {}",
+                                     most / width));
     const LayoutFormula formula = formula_of_layout(
         typed.text, {access_of(typed.space, options), width, vector, typed.has_values});
     if (formula.has_values) {

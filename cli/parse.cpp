@@ -50,13 +50,18 @@ constexpr std::array ways{
     Way{" kernel ", " --threads ", "threads of the launch: --grid 1048576/block --block 256"},
     Way{" kernel ", " --line --array --warp ",
         "a line is drawn by coalprof explain kernel FILE NAME --line N --array A"},
-    Way{" kernel ", " --device --backend --counters --repeat ",
+    Way{" kernel ", " --device --backend --counters --repeat --runs --warmup ",
         "a GPU is measured by coalprof run -- PROGRAM"},
     Way{" run ", " --grid --block --arg --shared --size -s --type -t --op --range -r ",
         "the program decides that; launches of your choice: coalprof kernel PROGRAM --grid ..."},
-    Way{" run ", " --metrics --section --set --events --print-gpu-trace --stats -m ",
-        "counters have keys here: --counters basic, memory or all; `coalprof counters WORD` finds "
-        "the key of a metric"},
+    Way{" run PATTERN formula layout verify ",
+        " --metrics --section --set --events --print-gpu-trace --stats -m ",
+        "counters have keys here: --counters basic or memory; `coalprof counters WORD` finds the "
+        "key of a metric"},
+    Way{" kernel warps ", " --metrics --section --set --events --stats ",
+        "counters have keys here: --columns KEY; `coalprof counters WORD` finds that of a metric"},
+    Way{" PATTERN formula layout ", " --runs --warmup --iterations ",
+        "a measurement is repeated by --repeat N, after a launch that warms up"},
     Way{" run ", " --kernel-name --kernels --kernel-regex -k ", "write --kernel REGEX"},
     Way{" run ", " --machine ",
         "the GPU here is measured; others are predicted by coalprof kernel PROGRAM {} ..."},
@@ -172,7 +177,9 @@ std::string hint_for_argument(const CLI::App& command, const std::string& typed)
         return fmt::format("it lists them all; a measurement is made on one: {}",
                            typed_again({"offset", "--device", typed}));
     if (command.get_options([](const CLI::Option* one) { return one->get_positional(); }).empty())
-        return fmt::format("it takes no argument: coalprof {}", command.get_name());
+        return has_option(command, "-o") && typed.find('.') != typed.npos
+                   ? fmt::format("a file to write: -o {}", shown(shell_word(typed)))
+                   : fmt::format("it takes no argument: coalprof {}", command.get_name());
     return {};
 }
 

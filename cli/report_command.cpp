@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -155,6 +156,12 @@ ExitCode run_joined(const ReportCommand& command, std::vector<OutputTarget> targ
 }
 
 ExitCode run_report(const ReportCommand& command) {
+    const std::string& last = command.files.back();
+    for (const Format& format : all_formats())  // report RESULT page.html
+        if (format.traits.takes_several && last.ends_with(format.suffixes.front()) &&
+            !std::filesystem::exists(last))
+            throw UsageError(fmt::format("report: there is no result {}", shown(last)),
+                             fmt::format("a file to write: -o {}", shown(shell_word(last))));
     std::vector<OutputTarget> targets = command.output.targets();
     if (command.files.size() > 1) return run_joined(command, std::move(targets));
     SavedResult saved(command.files.front(), "report");

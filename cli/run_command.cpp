@@ -152,6 +152,8 @@ void check(const RunCommand& command, const Invocation& invocation) {
     if (command.program.empty())
         throw UsageError("run: no program was named",
                          "it follows --: coalprof run -- ./app arguments");
+    if (command.program.front().ends_with(".cu"))
+        refuse_missing_dashes({}, command.program.front());
     if (command.counters != "basic" && command.counters != "memory")
         throw UsageError(
             fmt::format("--counters {}: expected basic or memory", shown(command.counters)),
@@ -450,8 +452,8 @@ ExitCode run_run_command(RunCommand& command, Invocation& invocation) {
     if (runs.traces.first.empty() && take_inventory().driver_version == 0)
         throw Error(
             fmt::format("there is no NVIDIA driver here, so nothing of {} could be counted. "
-                        "`coalprof kernel {}` predicts kernels that it holds",
-                        shown(command.program.front()), shown(shell_word(command.program.front()))),
+                        "`coalprof kernel FILE` predicts kernels of a program or of source",
+                        shown(command.program.front())),
             ExitCode::environment);
     runs.kernels = summarize(runs.traces.first);
     const std::optional<DeviceFacts> facts = facts_of_gpu(runs.kernels);

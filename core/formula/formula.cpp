@@ -89,7 +89,7 @@ class FormulaProgramBuilder {
 
     // No GPU gives a block more. The limit of each GPU is checked against the program later.
     void require_shared_memory() const {
-        constexpr std::uint64_t most_bytes = 227 << 10;  // 9.0 and 10.x
+        const std::uint64_t most_bytes = launch_.shared_bytes_per_block;
         std::uint64_t bytes = 0;
         std::string arrays;
         for (std::uint32_t k = 0; k < program_.arrays.size(); ++k) {
@@ -98,7 +98,7 @@ class FormulaProgramBuilder {
             bytes += array.bytes();  // at most 16 of them, of at most 2^40 bytes each
             arrays += fmt::format("{}{} {}", arrays.empty() ? "" : ", ", array.name, array.bytes());
         }
-        if (bytes <= most_bytes) return;
+        if (bytes <= 227 << 10) return;  // 9.0 and 10.x
         const auto first =
             std::find_if(formula_->accesses.begin(), formula_->accesses.end(),
                          [](const FormulaAccess& access) { return access.space == Space::shared; });
@@ -166,6 +166,10 @@ class FormulaProgramBuilder {
     void add(AccessKind kind, const std::string& array, const FormulaAccess& access) {
         const ElementType type = access.type.value_or(launch_.type);
         const std::uint32_t width = width_of(access);
+        if (width > 16 && access.space == Space::shared)  // PTX: .v8.b32 is of global memory
+            throw UsageError(
+                fmt::format("{}: lanes of shared memory take at most 16 bytes", name_of(type)),
+                "f32x4, u32x4 and f64x2 have 16");
         if (kind == AccessKind::atomic || kind == AccessKind::reduce)
             require_atomic_type(kind, type, access);
         const Checked& checked = checked_access(access, width);

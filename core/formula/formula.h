@@ -25,6 +25,7 @@ struct FormulaLaunch {
     LaunchShape shape;  // n is the grid's threads, or size_bytes / bytes_of(sized) without a grid
     std::vector<std::int64_t> values = {};  // one per parameter of the formula
     std::uint64_t largest_array_bytes = largest_formula_array_bytes;
+    std::uint64_t shared_bytes_per_block = 227 << 10;  // named where no GPU has enough
     ElementType size_type() const { return sized.value_or(type); }
 };
 

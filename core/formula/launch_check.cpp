@@ -361,7 +361,7 @@ std::string values_below(const ParsedFormula& formula, NodeId id, const Scope& s
 
 struct FaultText {
     const char* sentence;  // {0}: the text that fails, {1}: its value
-    const char* hint;      // {0}: the largest index
+    const char* hint;      // {0}: the largest index, {1}: the thread
 };
 // In the order of Fault, from overflow on.
 constexpr std::array<FaultText, 7> fault_texts{{
@@ -378,7 +378,8 @@ constexpr std::array<FaultText, 7> fault_texts{{
     {"the index '{0}' is negative ({1})",
      "switch such threads off, e.g. a[i - 1] if i >= 1, or clamp: max(i - 1, 0)"},
     {"the index '{0}' is out of range ({1})",
-     "the largest index accepted is {0}: wrap it with %, or launch fewer threads"},
+     "the largest index accepted is {0}: wrap it with %, or launch fewer threads: {1} "
+     "fit; without --size and --grid an --array decides how many"},
 }};
 static_assert(fault_texts.size() == static_cast<std::size_t>(Fault::index_too_large));
 
@@ -397,7 +398,7 @@ UsageError launch_failure(const ParsedFormula& formula, const Scope& scope, std:
             "{}, first {}{}",
             fmt::format(fmt::runtime(text.sentence), shown(formula.text_of(node)), failed.value),
             place_of(scope, thread), values_below(formula, failed.where, scope, thread)),
-        fmt::format(fmt::runtime(text.hint), largest_index));
+        fmt::format(fmt::runtime(text.hint), largest_index, thread));
 }
 
 }  // namespace coalprof

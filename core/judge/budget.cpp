@@ -286,6 +286,8 @@ std::string BudgetJudge::unknown_fact(const std::string& name) const {
         known.insert(known.end(), facts_of_instructions.begin(), facts_of_instructions.end());
     std::vector<std::string_view> all = known;
     for (const auto& [fact, value] : facts_) all.push_back(fact);
+    if (std::ranges::count(all, name) > 0)
+        return fmt::format("no point with this counter has a value of '{}'", shown(name));
     std::string text = unknown_word("parameter", name, all);
     if (nearest(name, all)) return text;
     NameList list(12);

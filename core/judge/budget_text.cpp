@@ -132,10 +132,13 @@ class BudgetParser {
                 return sign.relation;
             }
         const std::string_view rest = value_.text.substr(at_);
+        const std::size_t sign = value_.text.find_first_of("<>=!");
+        const bool has_sign = sign != value_.text.npos;  // behind a heading: sectors/request
         value_.refuse(at_, "expected <=, <, >=, >, == or != here",
                       rest.starts_with("=<")   ? "write <="
                       : rest.starts_with("=>") ? "write >="
                       : rest.starts_with("=")  ? "write == or <="
+                      : has_sign               ? hint_for_counter(value_.text.substr(0, sign))
                                                : value_.hint);
     }
 

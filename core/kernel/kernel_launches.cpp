@@ -58,6 +58,7 @@ std::string strange_of_launch(const Code& code, const KernelChoice& choice, doub
     else if (idle_share > much)
         all.push_back(
             fmt::format("{:.0f} of {:.0f} blocks access no memory", idle_share * blocks, blocks));
+    if (idle_share > much && !choice.arguments.empty()) all.back() += " with";
     if (idle_share > much)
         for (const std::string& one : choice.arguments) all.back() += " --arg " + shown(one);
     return joined(all, "; ");

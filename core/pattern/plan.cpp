@@ -65,6 +65,11 @@ std::optional<ElementType> find_element_type(std::string_view name) {
     return std::nullopt;
 }
 std::string hint_for_element_type(std::string_view word) {
+    const std::size_t letters = word.find_last_not_of("0123456789") + 1;  // of half8
+    if (const auto one = find_element_type(word.substr(0, letters)))
+        if (const std::string several = fmt::format("{}x{}", name_of(*one), word.substr(letters));
+            find_element_type(several))
+            return fmt::format("did you mean '{}'?", several);
     std::vector<std::string_view> known = element_type_list();
     for (const TypeInfo& type : types)
         for (const std::string_view name : words_of(type.other_names)) known.push_back(name);

@@ -283,12 +283,13 @@ void FormulaPoints::make(PlannedPoint& point, const Member& member) const {
     ChosenLaunch choice = sweep.settings.launch;
     NamedValues chosen;
     choose(axes, cell % combinations, choice, chosen);
-    const FormulaLaunch launch{
-        .op = choice.op.value_or(Op::load),
-        .type = choice.type,
-        .sized = member.sized,
-        .shape = settled_shape(choice.shape, member.sized.value_or(choice.type)),
-        .values = values_in_cell(sweep.parameters, cell / combinations)};
+    FormulaLaunch launch{.op = choice.op.value_or(Op::load),
+                         .type = choice.type,
+                         .sized = member.sized,
+                         .shape = settled_shape(choice.shape, member.sized.value_or(choice.type)),
+                         .values = values_in_cell(sweep.parameters, cell / combinations)};
+    if (const auto& machines = sweep.settings.machines; machines.size() == 1)
+        launch.shared_bytes_per_block = machines[0].rules->occupancy.shared_bytes_per_block;
     Plan& plan = point.plan;
     plan.pattern = "formula";
     plan.op = launch.op;

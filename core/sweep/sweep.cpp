@@ -92,11 +92,16 @@ void set_values(Sweep& sweep, const PatternInfo& pattern, const std::string& tex
                                      pattern.name, shown(name)),
                          fmt::format("its parameter is {}: {} {}={}", pattern.parameter, option,
                                      pattern.parameter, shown(range.substr(equals + 1))));
+    std::string hint;
+    const std::string usual = pattern.default_range(width);
+    if (option == "--at")
+        hint = fmt::format("one value: {1}, or with its name, {0}={1}", pattern.parameter,
+                           usual.substr(0, usual.find_first_of(".,")));
     if (!are_elements && !are_bytes) {
-        sweep.values = parse_range(range, option).values();
+        sweep.values = parse_range(range, option, hint).values();
         return;
     }
-    SizedRange typed = parse_sized_range(range, option);
+    SizedRange typed = parse_sized_range(range, option, hint);
     sweep.values = std::move(typed.values);
     if (are_elements && typed.are_bytes) sweep.values_unit = ValueUnit::bytes;
     if (pattern.typed_in_elements && !typed.are_bytes && !is_named)

@@ -70,7 +70,17 @@ bool WarpsSource::fetch(Wait wait) {
         throw UsageError(fmt::format("{}:{}: no access of {} has {} bytes a lane", shown(name_),
                                      line_.number, machine_.name, line_.access.width_bytes),
                          "accesses of 32 bytes came with 10.0: --machine b200");
-    return has_line_;
+    if (!has_line_ || line_.access.space != Space::shared) return has_line_;
+    const auto& limits = machine_.rules->occupancy;
+    for (const std::uint64_t address : line_.access.addresses)  // of an idle lane: 0
+        if (address + line_.access.width_bytes >
+            limits.shared_bytes_per_block + limits.shared_reserved_bytes)
+            throw UsageError(
+                fmt::format("{}:{}: address {} is outside the {} bytes of a block on {}",
+                            shown(name_), line_.number, address, limits.shared_bytes_per_block,
+                            machine_.name),
+                "addresses of shared memory are bytes from where the block's begins");
+    return true;
 }
 
 bool WarpsSource::next(PlannedPoint& point) {

@@ -1,6 +1,7 @@
 #include "core/text/byte_source.h"
 
 #include <fcntl.h>
+#include <glob.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -47,6 +48,11 @@ std::string hint_for_missing(const std::string& typed) {
     namespace fs = std::filesystem;
     const fs::path folder = fs::path(typed).parent_path();
     std::error_code error;
+    glob_t matches{};
+    const bool is_pattern = typed.find_first_of("*?[") != typed.npos &&
+                            ::glob(typed.c_str(), 0, nullptr, &matches) == 0;
+    ::globfree(&matches);
+    if (is_pattern) return "its quotes keep the shell from replacing it by files: leave them out";
     if (!folder.empty() && !fs::is_directory(folder, error))
         return fmt::format("there is no folder {}", shown(folder.string()));
     std::vector<std::string> files;

@@ -14,7 +14,6 @@ namespace coalprof {
 namespace {
 
 constexpr std::string_view range_hint = "values look like 7, 1,2,4, 0..32, 0..128:4 or 1..1024*2";
-constexpr std::string_view value_hint = "one value: 3, or with its name, stride=3";
 constexpr std::string_view signed_hint =
     "values look like 0..32, -4..4, 0..128:4, 1..1024*2 or -1,0,1";
 
@@ -32,9 +31,9 @@ constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' &&
 class RangeParser {
  public:
     RangeParser(std::string_view text, std::string_view option, Signs signs = Signs::none,
-                Units units = Units::none)
+                Units units = Units::none, std::string_view hint = {})
         : value_{option, text,
-                 option == "--at"       ? value_hint
+                 !hint.empty()          ? hint
                  : signs == Signs::none ? range_hint
                                         : signed_hint},
           signs_(signs),
@@ -291,12 +290,13 @@ std::vector<std::int64_t> Range::signed_values() const {
     return signed_values;
 }
 
-Range parse_range(std::string_view text, std::string_view option) {
-    return RangeParser(text, option).parse();
+Range parse_range(std::string_view text, std::string_view option, std::string_view hint) {
+    return RangeParser(text, option, Signs::none, Units::none, hint).parse();
 }
 
-SizedRange parse_sized_range(std::string_view text, std::string_view option) {
-    RangeParser parser(text, option, Signs::none, Units::sizes);
+SizedRange parse_sized_range(std::string_view text, std::string_view option,
+                             std::string_view hint) {
+    RangeParser parser(text, option, Signs::none, Units::sizes, hint);
     std::vector<std::uint64_t> values = parser.parse().values();
     return {std::move(values), parser.has_units()};
 }

@@ -59,7 +59,8 @@ class Range {
 
 // Throws UsageError naming `option` and the place: for text that is no range, for reversed ranges,
 // steps of 0, factors below 2, integers beyond 64 bits, and more than most_range_points in all.
-Range parse_range(std::string_view text, std::string_view option = "--range");
+Range parse_range(std::string_view text, std::string_view option = "--range",
+                  std::string_view hint = {});
 
 // Values with units are sizes in bytes: 4KiB..64KiB*2, 384B..512B:32B, 1MiB,64MiB. Either all of a
 // range have units or none; 0 needs none.
@@ -67,7 +68,8 @@ struct SizedRange {
     std::vector<std::uint64_t> values;
     bool are_bytes = false;  // they have units; else they count as plain numbers do
 };
-SizedRange parse_sized_range(std::string_view text, std::string_view option);
+SizedRange parse_sized_range(std::string_view text, std::string_view option,
+                             std::string_view hint = {});
 // The same as a Range, without listing the values.
 Range parse_range_of_sizes(std::string_view text, std::string_view option);
 // The same where plain numbers are bytes as well. At least 1 byte each.

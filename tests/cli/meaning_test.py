@@ -241,7 +241,7 @@ class Meaning(Asked):
         self.ask("report result.json --source .", DONE, "-o FILE.html")
         self.ask("offset -o none/x.json", OUTPUT, "no folder none")
         if harness.can_attach():
-            self.ask("run -- k.cu", 127, "coalprof kernel k.cu")
+            self.ask("run -- k.cu", USAGE, "coalprof kernel k.cu")
             self.ask("run k.cu", USAGE, "coalprof kernel k.cu")
             self.ask("run -- w.txt", 127, "./w.txt")
             self.ask("run -- ./w.txt", 126, "chmod +x")
@@ -285,6 +285,41 @@ class Meaning(Asked):
         self.ask("offset --machine compute_90 --range 0", DONE, "9.0")
         self.ask("offset --machine 9", USAGE, "h100")
         self.ask("offset --machine hopper", USAGE, "h100")
+
+    def test_shared_memory_has_lanes_of_16_bytes_and_the_limit_of_a_block(self):
+        write_npy(self.at("far.npy"), [40000 * lane for lane in range(32)])
+        for name, last in (("top.txt", 233468), ("above.txt", 233472)):  # 9.0: 1 KiB is reserved before 227 KiB
+            with open(self.at(name), "w", encoding="utf-8") as file:
+                file.write(f"x shared_load 4 {last}{' -' * 31}\n")
+        for words, fact in (
+                ("layout (64,64):(64,1) --type f16 --vector 16 --space shared", "at most 16: --vector 8"),
+                ("layout (64,64):(64,1) --type f32x8 --space shared", "at most 16 bytes\nhint: f32x4"),
+                ("explain formula shared.load.f32x8:~t[tid] --machine b200", "f32x8: lanes of shared memory"),
+                ("shared-stride --type f64x4 --machine b200", "f64x4: lanes of shared memory"),
+                ("warps far.npy --op shared_load", "far.npy:1: address 240000 is outside the"),
+                ("warps above.txt", "the 232448 bytes of a block"), ("warps top.txt --machine k40", "the 49152 bytes of a block"),
+                ("formula shared.load:~t[tid*200] --block 1024 --machine k40", "at most 49152\n"),
+                ("formula shared.load:~t[tid*200] --block 1024 --machine k40,h200", "at most 232448\n")):
+            self.ask(words, USAGE, fact)
+        for words in ("layout (64,64):(64,1) --type f16 --vector 16 --machine b200", "warps top.txt"):
+            self.ask(words, DONE)
+
+    def test_words_of_other_programs_and_headings_have_their_way(self):
+        write_npy(self.at("index.npy"), range(1000), "<i4")
+        for name in ("s1.jsonl", "s2.jsonl", "f.json"):
+            self.run_ok("offset", "--range", "0..1", "-q", "-o", self.at(name))
+        for words, fact in (
+                ("kernel k.cu --set full", "--columns KEY"), ("run --section M -- true", "--counters basic or memory;"),
+                ("kernel k.cu --metrics a", "coalprof counters WORD"), ("offset --set full", "--counters"),
+                ("offset --runs 3", "--repeat N"), ("formula i --warmup 3", "--repeat N"),
+                ("formula x[idx[i]] --array idx=@index.npy --size 16KiB", "1000 fit; without --size and --grid an"),
+                ("explain aos --at f32x3", "struct_bytes=4"), ("explain offset --at f32x3", "offset=0"),
+                ("check f.json --budget sectors/request~<~4", "load_sectors_per_request"),
+                ("merge s*.jsonl", "quotes"), ("report f.json o.prom", "-o o.prom"), ("calibrate mine.json", "-o mine.json"),
+                ("warps index.npy --type half8", "'f16x8'"), ("run -- saxpy.cu", "is source")):
+            self.ask(words, USAGE, fact)
+        for at in ("aos --at struct_bytes=4", "offset --at offset=0"):
+            self.ask(f"explain {at}", DONE)
 
     def test_commas_between_thousands_are_no_list(self):
         for words, number in (("offset --range 1,024", 1024), ("offset --range 0..4,096", 4096), ("offset --size 64,000KiB", 64000),
@@ -400,7 +435,7 @@ __global__ void voted(float* y) {
                 ("step --grid 4 --block 40 --arg n=160", "24 idle lanes"),
                 ("step --grid 4 --block 64 --arg n=256 --shared 1024", "--shared"),
                 ("--code for(int~i=0;i<n;i++)~y[i]=1; --grid 4 --block 64 --arg n=9", "does not read x"),
-                ("step --grid 4 --block 64 --arg n=-5", "no thread accesses memory --arg n=-5")):
+                ("step --grid 4 --block 64 --arg n=-5", "no thread accesses memory with --arg n=-5")):
             self.ask(f"kernel {words if '--code' in words else 'k.cu ' + words}", DONE, "W-LAUNCH", fact)
         for words in ("plane --grid 2x2 --block 32x32 --arg n=64", "step --grid 4 --block 64 --arg n=200"):
             self.assertNotIn("W-LAUNCH", self.run_ok("kernel", self.at("k.cu"), *words.split()).out_text)
