@@ -452,8 +452,12 @@ ExitCode run_run_command(RunCommand& command, Invocation& invocation) {
     if (runs.traces.first.empty() && take_inventory().driver_version == 0)
         throw Error(
             fmt::format("there is no NVIDIA driver here, so nothing of {} could be counted. "
-                        "`coalprof kernel FILE` predicts kernels of a program or of source",
-                        shown(command.program.front())),
+                        "`coalprof kernel {}` predicts kernels of a program or of source",
+                        shown(command.program.front()),
+                        // A name without a folder is an interpreter's more often than a program's.
+                        command.program.front().find('/') != std::string::npos
+                            ? shown(command.program.front())
+                            : "FILE"),
             ExitCode::environment);
     runs.kernels = summarize(runs.traces.first);
     const std::optional<DeviceFacts> facts = facts_of_gpu(runs.kernels);

@@ -51,8 +51,10 @@ class RunProgram(Case):
             ran = harness.run("run", "-o", f"{folder}/r.json", "--", "true")
             self.assertEqual(ran.code, harness.ENVIRONMENT)
             self.assertIn("no NVIDIA driver", ran.err_text)
-            self.assertIn("coalprof kernel true", ran.err_text)
+            self.assertIn("coalprof kernel FILE", ran.err_text)
             self.assertEqual(os.listdir(folder), [])
+            ran = harness.run("run", "--", "/bin/true")
+            self.assertIn("coalprof kernel /bin/true", ran.err_text)
 
     def test_hands_on_options_that_look_like_ours(self):
         ran = harness.run("run", "-q", "--", "echo", "--json", "--", "-o", "x")
