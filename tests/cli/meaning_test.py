@@ -242,6 +242,7 @@ class Meaning(Asked):
         self.ask("offset -o none/x.json", OUTPUT, "no folder none")
         if harness.can_attach():
             self.ask("run -- k.cu", USAGE, "coalprof kernel k.cu")
+            self.ask("run -- saxpy.cu", USAGE, "is source")
             self.ask("run k.cu", USAGE, "coalprof kernel k.cu")
             self.ask("run -- w.txt", 127, "./w.txt")
             self.ask("run -- ./w.txt", 126, "chmod +x")
@@ -316,7 +317,7 @@ class Meaning(Asked):
                 ("explain aos --at f32x3", "struct_bytes=4"), ("explain offset --at f32x3", "offset=0"),
                 ("check f.json --budget sectors/request~<~4", "load_sectors_per_request"),
                 ("merge s*.jsonl", "quotes"), ("report f.json o.prom", "-o o.prom"), ("calibrate mine.json", "-o mine.json"),
-                ("warps index.npy --type half8", "'f16x8'"), ("run -- saxpy.cu", "is source")):
+                ("warps index.npy --type half8", "'f16x8'")):
             self.ask(words, USAGE, fact)
         for at in ("aos --at struct_bytes=4", "offset --at offset=0"):
             self.ask(f"explain {at}", DONE)
