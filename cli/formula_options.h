@@ -14,7 +14,7 @@ struct FormulaOptions {
     std::string text;
     std::vector<std::string> variables;  // "k=0..32"
     std::vector<std::string> arrays;     // "col=@col.npy"
-    // Of a layout, which `text` is then.
+    // If `is_layout`, `text` is a layout, and the others say how it is accessed.
     bool is_layout = false, has_values = false;
     std::string vector, space;
 

@@ -456,7 +456,7 @@ ExitCode run_run_command(RunCommand& command, Invocation& invocation) {
                         shown(command.program.front()),
                         // A name without a folder is an interpreter's more often than a program's.
                         command.program.front().find('/') != std::string::npos
-                            ? shown(command.program.front())
+                            ? shown(shell_word(command.program.front()))
                             : "FILE"),
             ExitCode::environment);
     runs.kernels = summarize(runs.traces.first);

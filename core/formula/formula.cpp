@@ -98,7 +98,7 @@ class FormulaProgramBuilder {
             bytes += array.bytes();  // at most 16 of them, of at most 2^40 bytes each
             arrays += fmt::format("{}{} {}", arrays.empty() ? "" : ", ", array.name, array.bytes());
         }
-        if (bytes <= 227 << 10) return;  // 9.0 and 10.x
+        if (bytes <= most_shared_bytes) return;
         const auto first =
             std::find_if(formula_->accesses.begin(), formula_->accesses.end(),
                          [](const FormulaAccess& access) { return access.space == Space::shared; });

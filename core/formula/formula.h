@@ -15,6 +15,8 @@ namespace coalprof {
 
 // The highest offset in bytes of an index; no GPU of today has as much memory.
 inline constexpr std::uint64_t largest_formula_array_bytes = 1ull << 40;
+// Shared memory of a block: no GPU has more than 9.0 and 10.x.
+inline constexpr std::uint64_t most_shared_bytes = 227 << 10;
 
 struct FormulaLaunch {
     Op op = Op::load;  // operation of accesses that name none (load:, store:, ...)
@@ -25,7 +27,7 @@ struct FormulaLaunch {
     LaunchShape shape;  // n is the grid's threads, or size_bytes / bytes_of(sized) without a grid
     std::vector<std::int64_t> values = {};  // one per parameter of the formula
     std::uint64_t largest_array_bytes = largest_formula_array_bytes;
-    std::uint64_t shared_bytes_per_block = 227 << 10;  // named where no GPU has enough
+    std::uint64_t shared_bytes_per_block = most_shared_bytes;  // named where no GPU has enough
     ElementType size_type() const { return sized.value_or(type); }
 };
 

@@ -594,7 +594,7 @@ class Comparison::Impl {
         LineChange& line = lines_[{place, text_of(point.parameters, "kernel")}];
         line.finding.point = line.finding.line = place;
         line.finding.kernel = text_of(point.parameters, "kernel");
-        // Of the newer one, whose points come first.
+        // Points of the newer result come first, so the place is theirs.
         if (line.finding.place.file.empty()) line.finding.place = place_of(point);
         return line;
     }

@@ -98,7 +98,7 @@ struct GateReport {
     std::vector<GateCase> cases = {};
     // The time of each whole kernel in a comparison, whether or not it counts as worse or better.
     std::vector<GateFinding> times = {};
-    // Of a comparison, one for each source line that differs: it stands for those of its counters.
+    // A comparison has one for each source line that differs, in place of those of its counters.
     std::vector<GateFinding> lines_changed = {};
     std::vector<std::string> notes = {};   // further remarks
     std::vector<std::string> losses = {};  // points that could not be compared, and why

@@ -73,7 +73,7 @@ class WarpState {
     // Called where the warp jumps back: true if it was in the same state before and nothing was
     // stored since, so that it never ends. `stores`: those of the block so far.
     bool has_come_back(std::uint64_t stores);
-    // Whether it waited at a barrier since that state.
+    // True if it has waited at a barrier since that state.
     bool has_waited() const { return barriers_ != barriers_before_; }
 
  private:

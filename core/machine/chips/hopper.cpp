@@ -70,8 +70,7 @@ constexpr SimRates simulated() {
     sim.read_requests_per_second = 2.04e11;   // a fit of whole launches (tests/data/h100)
     sim.sectors_per_second = 2.5e11;          // natural
     sim.write_requests_per_second = 6.25e10;  // a fit of whole launches (tests/data/h100)
-    sim.write_sectors_per_second =
-        1.04e11;  // calibrate's reading; docs/measurements/h200/stores.txt
+    sim.write_sectors_per_second = 1.04e11;   // docs/measurements/h200/stores.txt
     // docs/measurements/h100/slices.txt: sums at random places; of one slice between 1.36e9 (one
     // word) and 1.7e9 (whole lines).
     sim.reductions_per_second = 9.0e10;
@@ -147,8 +146,8 @@ constexpr Rates h200() {
     Rates rates = h100();
     rates.sim.dram_read_bytes_per_second *= 4814.0 / 3352.0;  // their peaks
     rates.sim.write_sectors_per_second = 1.5e11;              // docs/measurements/h200/stores.txt
-    rates.sim_read.write_sectors_per_second =
-        1.603e11;  // docs/measurements/h200/calibrate/twice.txt
+    // docs/measurements/h200/calibrate/twice.txt
+    rates.sim_read.write_sectors_per_second = 1.603e11;
     for (SimRates* const one : {&rates.sim, &rates.sim_read}) {
         one->dram_write_bytes_per_second *= 4814.0 / 3352.0;
         one->dram_rows_per_second *= 6.0 / 5.0;  // their stacks
