@@ -328,10 +328,9 @@ KernelFile::Kernel KernelFile::kernel(const std::string& name) const {
                 shown(options_.file), printable(shell_word(long_kernel_name(several.front()))),
                 names_to_compare(several)));
     Kernel all{code_of(*module, *kernel), module->architecture};
-    const std::string marked = ptx_with_marks(*module, all.code);
-    if (marked.empty()) return all;
-    const auto cubin = assemble_ptx(marked, kernel->name, source_.architecture, options_.cache_dir);
-    if (!cubin || !take_machine_widths(all.code, *cubin)) merge_shared_accesses(all.code);
+    const auto cubin = assemble_ptx(ptx_with_marks(*module, all.code), kernel->name,
+                                    source_.architecture, options_.cache_dir);
+    if (!cubin || !take_machine_code(all.code, *cubin)) merge_shared_accesses(all.code);
     return all;
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/program/issue_cost.h"
 #include "core/program/module.h"
 #include "core/program/site.h"
 
@@ -152,6 +153,8 @@ struct Code {
     std::vector<PtxSite> sites;
     bool is_as_compiled = false;                // ptxas said what it makes of shared accesses
     std::vector<MachineWidths> machine_widths;  // by site; empty: none became wider
+    std::vector<IssueCost> machine_costs;       // by instruction; empty: not known
+    std::uint32_t machine_registers = 0;        // of a thread; 0: not known
     std::vector<std::uint32_t> uncounted;       // statements whose memory requests are not counted
     std::uint64_t shared_bytes = 0;             // that it declares
     std::uint64_t local_bytes = 0;              // local memory of a thread

@@ -188,6 +188,7 @@ std::vector<Span> spans_of(const Code& code) {
 }  // namespace
 
 std::vector<IssueCost> costs_of(const Code& code) {
+    if (!code.machine_costs.empty()) return code.machine_costs;
     const Fusions fusions(code);
     std::vector<IssueCost> costs;
     for (const PtxInstruction& one : code.instructions)
@@ -196,6 +197,7 @@ std::vector<IssueCost> costs_of(const Code& code) {
 }
 
 std::uint32_t registers_of(const Code& code) {
+    if (code.machine_registers != 0) return code.machine_registers;
     constexpr int least = 16, most = 255;
     constexpr std::size_t most_steps = std::size_t{1} << 26;  // some hundredths of a second
     if (code.instructions.size() * code.slots.size() / 64 > most_steps) return 64;

@@ -338,7 +338,9 @@ class MultiprocessorRun {
         auto& units = schedulers_[warp.scheduler];
         const double begin = std::max(now, units[0].free);
         units[0].serve(now, static_cast<double>(cost.issued));
-        double end = begin + static_cast<double>(cost.issued) * rates_.dependent_issue;
+        double end =
+            begin + (cost.elapsed > 0 ? static_cast<double>(cost.elapsed)
+                                      : static_cast<double>(cost.issued) * rates_.dependent_issue);
         const std::array<double, 3> others{static_cast<double>(cost.integer),
                                            static_cast<double>(cost.special),
                                            static_cast<double>(cost.doubles)};
@@ -349,13 +351,14 @@ class MultiprocessorRun {
     void arrive(std::uint32_t number, std::uint32_t warp, double now) {
         RunningBlock& block = blocks_[number];
         block.waiting.push_back(warp);
-        block.latest = std::max(block.latest, now);
+        block.latest = std::max(block.latest + barrier_turn, now);
         release(block);
     }
     void release(RunningBlock& block) {
         if (block.waiting.empty() || block.waiting.size() < block.warps) return;
+        double ready = block.latest + barrier_latency;
         for (const std::uint32_t one : block.waiting) {
-            warps_[one].ready = block.latest;
+            warps_[one].ready = ready += barrier_turn;
             queue_.emplace(warps_[one].ready, one);
         }
         block.waiting.clear();
@@ -592,6 +595,9 @@ class MultiprocessorRun {
     std::size_t next_block_ = 0;
     std::array<std::array<Server, 4>, 4> schedulers_;
     Server starts_, tag_stage_, data_stage_, l2_, dram_;
+    // Warps of a block come to a barrier one after the other, and go on so
+    // (docs/measurements/h200/barriers.txt).
+    static constexpr double barrier_turn = 1, barrier_latency = 14.5;
     double written_cycles_ = 0;  // of what dram_ was busy for
     // Lines with a request that waits (docs/measurements/h100/gathered.txt, of stores).
     static constexpr std::size_t places = 24, places_of_bytes = 8;

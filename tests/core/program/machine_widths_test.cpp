@@ -32,7 +32,7 @@ TEST(MachineWidths, FourHalvesAreOneAccess) {
     const std::string ptx = text_of_file("halves.ptx");
     const PtxModule module = read_module(ptx, "halves.ptx");
     Code code = make_code(module, *module.kernels().front());
-    ASSERT_TRUE(take_machine_widths(code, text_of_file("halves.cubin")));
+    ASSERT_TRUE(take_machine_code(code, text_of_file("halves.cubin")));
     // 64 blocks of 8 warps, one STS.64 and one LDS.64 each, of 256 bytes: two passes without
     // conflicts.
     const Readings all = whole(code, 64, 256);
@@ -63,14 +63,14 @@ TEST(MachineWidths, ADamagedFileIsNoMachineCode) {
     const Code code = make_code(module, *module.kernels().front());
     for (const std::size_t size : {std::size_t{0}, std::size_t{63}, cubin.size() / 2}) {
         Code own = code;
-        EXPECT_FALSE(take_machine_widths(own, cubin.substr(0, size))) << size;
+        EXPECT_FALSE(take_machine_code(own, cubin.substr(0, size))) << size;
         EXPECT_TRUE(own.machine_widths.empty());
     }
     for (std::size_t at = 0; at < cubin.size(); at += 7) {
         std::string damaged = cubin;
         damaged[at] = static_cast<char>(~damaged[at]);
         Code own = code;
-        take_machine_widths(own, damaged);  // sanitizers see what it reads
+        take_machine_code(own, damaged);  // sanitizers see what it reads
     }
 }
 
