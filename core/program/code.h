@@ -154,11 +154,13 @@ struct Code {
     bool is_as_compiled = false;                // ptxas said what it makes of shared accesses
     std::vector<MachineWidths> machine_widths;  // by site; empty: none became wider
     std::vector<IssueCost> machine_costs;       // by instruction; empty: not known
-    std::uint32_t machine_registers = 0;        // of a thread; 0: not known
-    std::vector<std::uint32_t> uncounted;       // statements whose memory requests are not counted
-    std::uint64_t shared_bytes = 0;             // that it declares
-    std::uint64_t local_bytes = 0;              // local memory of a thread
-    std::vector<PtxVariable> variables;         // the module's, in the order of variable_addresses
+    // By instruction: words that loads of its basic block wait for together, at most.
+    std::vector<std::uint32_t> machine_loads;
+    std::uint32_t machine_registers = 0;   // of a thread; 0: not known
+    std::vector<std::uint32_t> uncounted;  // statements whose memory requests are not counted
+    std::uint64_t shared_bytes = 0;        // that it declares
+    std::uint64_t local_bytes = 0;         // local memory of a thread
+    std::vector<PtxVariable> variables;    // the module's, in the order of variable_addresses
     std::vector<std::uint64_t> variable_addresses;
     bool needs_shared_values = false;  // an address or branch depends on shared memory
     // Stored values may be loaded again by instructions that decide an address: blocks run in order

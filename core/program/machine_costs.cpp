@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numeric>
 
 #include "core/program/machine_widths.h"
 
@@ -40,6 +41,7 @@ struct StatementCost {
     IssueCost cost = {};
     float instructions = 0;
     float accesses_and_sums = 0;  // of these
+    std::uint32_t in_flight = 0;  // words that it and loads before it wait for together
 };
 
 // Adds up what instructions cost, one after the other. Bits 105 to 108 are the cycles until the
@@ -65,6 +67,7 @@ class MachineCosts {
             if ((second >> (52 + i) & 1) != 0) {
                 waited = std::max(waited, results_[i] - now_);
                 results_[i] = 0;
+                in_flight_[i] = 0;
             }
         IssueCost cost{.issued = std::max(1.0f, read_registers(one) / banks),
                        .elapsed = waited + static_cast<float>(second >> 41 & 0xf)};
@@ -75,15 +78,27 @@ class MachineCosts {
             cost.integer = 2;
         const bool is_awaited =
             is_slow(operation) || operation == shfl || operation == s2r || operation == ldc;
-        if (const std::uint64_t board = second >> 46 & 7; board < results_.size())
+        if (const std::uint64_t board = second >> 46 & 7; board < results_.size()) {
             results_[board] = is_awaited ? now_ + waited + latency : 0;
+            if (is_load(operation)) in_flight_[board] += words_of(one);
+        }
         now_ += cost.elapsed;
         if (one.line < first_mark) return;
         StatementCost& sum = costs_[one.line - first_mark];
         sum.cost.add(cost);
         sum.instructions += 1;
+        if (is_load(operation))
+            sum.in_flight =
+                std::max(sum.in_flight, std::reduce(in_flight_.begin(), in_flight_.end()));
         if (is_one_of(of_reals | of_doubles, operation) || makes_access(operation))
             sum.accesses_and_sums += 1;
+    }
+    static bool is_load(std::uint64_t operation) {
+        return operation == 0x180 || operation == 0x181 || operation == 0x184;
+    }
+    static std::uint32_t words_of(const MachineInstruction& load) {
+        const std::uint64_t width = load.words[1] >> 9 & 7;  // 5, 6: 8, 16 bytes
+        return width == 6 ? 4 : width == 5 ? 2 : 1;
     }
     // Not those that the instruction before has left for it (bits 122 to 124).
     float read_registers(const MachineInstruction& one) {
@@ -109,6 +124,7 @@ class MachineCosts {
     static constexpr float banks = 2, latency = 18;
     std::map<std::size_t, StatementCost> costs_;  // by place in the module
     std::array<float, 6> results_{};              // when they are there; 0: not waited for here
+    std::array<std::uint32_t, 6> in_flight_{};    // words that are being loaded
     std::array<std::uint64_t, 3> left_{};         // by operand: the register
     float now_ = 0;
 };
@@ -167,12 +183,18 @@ void take_machine_costs(Code& code, std::span<const MachineInstruction> machine_
     std::map<std::uint32_t, float> sharers;  // instructions, by statement
     for (const PtxInstruction& one : code.instructions) ++sharers[one.statement];
     code.machine_costs.assign(code.instructions.size(), {});
+    code.machine_loads.assign(code.instructions.size(), 0);
     for (std::size_t begin = 0, end = 0; begin < code.instructions.size(); begin = end) {
         for (end = begin + 1; !begins[end];) ++end;
-        const float copies =
-            copies_of(code, std::span(code.instructions).subspan(begin, end - begin), costs);
+        const auto block = std::span(code.instructions).subspan(begin, end - begin);
+        const float copies = copies_of(code, block, costs);
+        std::uint32_t together = 0;
+        for (const PtxInstruction& one : block)
+            if (const StatementCost* const of = costs.of(code, one))
+                together = std::max(together, of->in_flight);
         for (std::size_t at = begin; at < end; ++at) {
             const PtxInstruction& one = code.instructions[at];
+            code.machine_loads[at] = together;
             if (const StatementCost* const of = costs.of(code, one))
                 code.machine_costs[at] = of->cost.times(1 / (copies * sharers[one.statement]));
         }

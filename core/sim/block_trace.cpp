@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <deque>
 #include <map>
 
 #include "core/access/lane_set.h"
@@ -151,11 +152,36 @@ struct PendingStore {
     }
 };
 
+// Loads of a basic block that are in flight: registers hold no more than `most_words` of them; 0:
+// it is not known how many.
+class LoadsInFlight {
+ public:
+    explicit LoadsInFlight(std::uint32_t most_words) : most_words_(most_words) {}
+    // 1 + the number of the load that must be back before one more; 0: there is room for it.
+    std::uint32_t add(std::uint32_t number, std::uint32_t words) {
+        if (most_words_ == 0 || words == 0) return 0;
+        std::uint32_t first = 0;
+        for (; sum_ > 0 && sum_ + words > most_words_; loads_.pop_front()) {
+            sum_ -= loads_.front().second;
+            first = loads_.front().first + 1;
+        }
+        loads_.emplace_back(number, words);
+        sum_ += words;
+        return first;
+    }
+
+ private:
+    std::uint32_t most_words_, sum_ = 0;
+    std::deque<std::pair<std::uint32_t, std::uint32_t>> loads_;  // number, words
+};
+
 // One warp while its instructions are recorded.
 struct WarpRecord {
     WarpEvents kept;
     std::vector<TraceEvent> block;      // of the current basic block
     std::vector<std::uint32_t> stage;   // of them
+    std::vector<std::uint32_t> words;   // that they load into registers
+    std::uint32_t together = 0;         // that these may wait for together; 0: not known
     IssueCost cost;                     // of the basic block
     std::vector<std::uint32_t> source;  // by slot: 1 + the event that gives its value
     std::uint32_t first_of_block = 0;   // number of its first event
@@ -446,6 +472,12 @@ class BlockRecorder : public AccessSink {
                                    .is_atomic = one.opcode == Opcode::atomic});
         }
         const std::uint32_t number = add(warp, event, stage);
+        if (one.opcode == Opcode::load && !one.is_copy) {
+            warp.words.back() = (one.width_bytes + 3) / 4;
+            const auto at = static_cast<std::size_t>(&one - code_.instructions.data());
+            if (!code_.machine_loads.empty())
+                warp.together = std::max(warp.together, code_.machine_loads[at]);
+        }
         if (one.is_copy) warp.last_copy = number;
         return number;
     }
@@ -454,6 +486,7 @@ class BlockRecorder : public AccessSink {
         event.part = warp.rounds.part();
         warp.block.push_back(event);
         warp.stage.push_back(stage);
+        warp.words.push_back(0);
         return event.number + 1;
     }
     // A basic block ends: its accesses in the order of their stages, the instructions issued
@@ -467,10 +500,16 @@ class BlockRecorder : public AccessSink {
             return std::pair(warp.stage[a], a) < std::pair(warp.stage[b], b);
         });
         const IssueCost each = warp.cost.times(1.0f / static_cast<float>(count));
+        LoadsInFlight loads(warp.together);
         for (const std::uint32_t i : order) {
             warp.kept.events.push_back(warp.block[i]);
-            warp.kept.events.back().cost = each;
+            TraceEvent& event = warp.kept.events.back();
+            event.cost = each;
+            if (const std::uint32_t first = loads.add(event.number, warp.words[i]); first != 0)
+                event.waits_for = later(warp, event.waits_for, first);
         }
+        warp.words.clear();
+        warp.together = 0;
         warp.block.clear();
         warp.stage.clear();
         warp.cost = {};

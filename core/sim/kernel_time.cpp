@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -555,13 +553,6 @@ SimulatedTime time_of(LaunchModel& model, const SimRates& rates) {
     time.seconds = model.start_seconds + std::max(std::max(cycles, last) / rates.clock_hertz, line);
     set_limits(time, model.start_seconds, line, are_stores_crowded(of_one));
     set_costs(time, model, simulated);
-    if (const char* path = getenv("CP_BUSY")) {  // TEMPORARY
-        FILE* f = fopen(path, "a");
-        fprintf(f, "{\"total\":%g,\"start\":%g,\"line\":%g,\"resident\":%u,\"sim_cycles\":%g,\"scale\":%g", time.seconds, model.start_seconds, line, model.resident_blocks, simulated.cycles, scale);
-        const char* names[] = {"blocks","issue","integer","special","doubles","l1","l2","dram"};
-        for (std::size_t i = 0; i < sim_units; ++i) fprintf(f, ",\"%s\":%g", names[i], time.busy_seconds[i]);
-        fprintf(f, "}\n"); fclose(f);
-    }
     return time;
 }
 

@@ -596,7 +596,7 @@ class MultiprocessorRun {
     std::array<std::array<Server, 4>, 4> schedulers_;
     Server starts_, tag_stage_, data_stage_, l2_, dram_;
     // Warps of a block come to a barrier one after the other, and go on so
-    // (docs/measurements/h200/barriers.txt).
+    // (docs/measurements/h200/issue.txt).
     static constexpr double barrier_turn = 1, barrier_latency = 14.5;
     double written_cycles_ = 0;  // of what dram_ was busy for
     // Lines with a request that waits (docs/measurements/h100/gathered.txt, of stores).

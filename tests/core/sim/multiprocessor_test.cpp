@@ -52,6 +52,22 @@ TEST(SimulatedMultiprocessor, waits_for_each_load_that_the_next_one_depends_on) 
     EXPECT_NEAR(chained, 8 * 200, 40);
 }
 
+// docs/measurements/h200/issue.txt: a block of 32 warps takes 88 cycles for a round of a loop that
+// is a barrier, a warp 28, of which 12 are the loop's.
+TEST(SimulatedMultiprocessor, lets_warps_pass_a_barrier_one_after_the_other) {
+    const auto cycles_of_barrier = [](std::size_t warps) {
+        constexpr std::uint32_t barriers = 100;
+        WarpEvents warp;
+        for (std::uint32_t i = 0; i < barriers; ++i)
+            warp.events.push_back({.unit = TraceUnit::barrier, .number = i});
+        BlockTraces traces;
+        traces.blocks.push_back(std::vector<WarpEvents>(warps, warp));
+        return cycles_of(traces, rates_of_test()) / barriers;
+    };
+    EXPECT_NEAR(cycles_of_barrier(1), 28 - 12, 2);
+    EXPECT_NEAR(cycles_of_barrier(32), 88 - 12, 4);
+}
+
 TEST(SimulatedMultiprocessor, finds_in_l1_what_was_loaded_before) {
     const SimResult once = simulate_multiprocessor(chain(8, true, 0), rates_of_test(), {{}});
     EXPECT_EQ(once.load_sectors[0], 32);
