@@ -351,7 +351,7 @@ class MultiprocessorRun {
     void arrive(std::uint32_t number, std::uint32_t warp, double now) {
         RunningBlock& block = blocks_[number];
         block.waiting.push_back(warp);
-        block.latest = std::max(block.latest + barrier_turn, now);
+        block.latest = std::max(block.latest, now);
         release(block);
     }
     void release(RunningBlock& block) {
@@ -595,9 +595,8 @@ class MultiprocessorRun {
     std::size_t next_block_ = 0;
     std::array<std::array<Server, 4>, 4> schedulers_;
     Server starts_, tag_stage_, data_stage_, l2_, dram_;
-    // Warps of a block come to a barrier one after the other, and go on so
-    // (docs/measurements/h200/issue.txt).
-    static constexpr double barrier_turn = 1, barrier_latency = 14.5;
+    // Warps of a block go on from a barrier one after the other (docs/measurements/h200/issue.txt).
+    static constexpr double barrier_turn = 2, barrier_latency = 14.5;
     double written_cycles_ = 0;  // of what dram_ was busy for
     // Lines with a request that waits (docs/measurements/h100/gathered.txt, of stores).
     static constexpr std::size_t places = 24, places_of_bytes = 8;

@@ -24,7 +24,7 @@ CHAIN(reversed_bits, unsigned, asm volatile("brev.b32 %0,%0;" : "+r"(x)))
         const long long begin = clock64();                                                               \
         _Pragma("unroll 1") for (int k = 0; k < 16; k++) {                                               \
             _Pragma("unroll") for (int i = 0; i < 128; i++) {                                            \
-                type &d = r[i % 16], a = r[(i + 5) % 16], b = r[(i + 9) % 16];                           \
+                [[maybe_unused]] type &d = r[i % 16], a = r[(i + 5) % 16], b = r[(i + 9) % 16];                           \
                 op;                                                                                      \
             }                                                                                            \
         }                                                                                                \
@@ -34,9 +34,9 @@ CHAIN(reversed_bits, unsigned, asm volatile("brev.b32 %0,%0;" : "+r"(x)))
         __syncthreads();                                                                                 \
         if (threadIdx.x == 0 && blockIdx.x == 0) *took = clock64() - begin;                              \
     }
-TIMED(sums_of_two, float, asm volatile("add.f32 %0,%1,%0;" : "+f"(d) : "f"(a)); (void)b)
+TIMED(sums_of_two, float, asm volatile("add.f32 %0,%1,%0;" : "+f"(d) : "f"(a)))
 TIMED(sums_of_three, float, asm volatile("fma.rn.f32 %0,%1,%2,%0;" : "+f"(d) : "f"(a), "f"(b)))
-TIMED(minima, int, asm volatile("min.s32 %0,%1,%0;" : "+r"(d) : "r"(a)); (void)b)
+TIMED(minima, int, asm volatile("min.s32 %0,%1,%0;" : "+r"(d) : "r"(a)))
 TIMED(products, int, asm volatile("mad.lo.s32 %0,%1,%2,%0;" : "+r"(d) : "r"(a), "r"(b)))
 
 __global__ void barriers(long long* took, int* out) {
