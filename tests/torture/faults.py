@@ -21,7 +21,7 @@ ERRORS = {
     "close": ("EIO", "ENOSPC", "EINTR"),
     "rename": ("EXDEV", "EACCES", "EPERM", "EBUSY", "EIO", "ENOSPC"),
     "unlink": ("EACCES", "EIO"),
-    "stat": ("EACCES", "EIO", "ENOMEM"),
+    "stat": ("EACCES", "EIO", "ELOOP", "ENOMEM"),
     "fstat": ("EIO", "ENOMEM"),
     "lstat": ("EACCES", "EIO", "ENAMETOOLONG"),
     "readlink": ("EIO", "EACCES", "ENOMEM"),
