@@ -408,7 +408,6 @@ ExitCode run_within(LimitsHeld& limits, KernelCommand command, const Invocation&
             "--best: one launch is compared with nothing; --block 64..1024*2 makes several");
         view.best.clear();
     }
-    // 0,1 may be a decimal.
     for (const LaunchedKernel& one : launched.kernels)
         for (const ArgumentAxis& axis : one.axes.arguments)
             for (const PtxParameter& to :
