@@ -173,7 +173,7 @@ int run_and_wait(std::vector<std::string> words, const Variables& added,
     print_err(
         fmt::format("coalprof: cannot start {}: {}\n", shown(words.front()), text_of_errno(error)));
     const std::string& file = words.front();
-    if (std::filesystem::is_regular_file(file)) {
+    if (identity_of(file)) {
         const std::string way = way_of_file(beginning_of(*open_own_bytes(file)), file);
         print_err(fmt::format("hint: {}\n", !way.empty()      ? way
                                             : error == ENOENT ? "of this folder: ./" + shown(file)

@@ -42,6 +42,10 @@ std::vector<FormulaSweep> typed_set(const FormulaCommand& command) {
     for (std::size_t k = 0; k < command.texts.size(); ++k) {
         FormulaOptions one = command.formula;
         one.text = command.texts[k];
+        if (command.texts.size() > 1 && one.text.find_first_not_of("0123456789") == one.text.npos)
+            throw UsageError(
+                fmt::format("formula: {} alone is no formula beside others", shown(one.text)),
+                fmt::format("a size is in brackets: --array x=f32[{}]", one.text));
         FormulaSweep sweep = sweep_of(one, command.sweep);
         if (!command.names.empty())
             sweep.name = command.names[k];

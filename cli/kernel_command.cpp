@@ -408,6 +408,16 @@ ExitCode run_within(LimitsHeld& limits, KernelCommand command, const Invocation&
             "--best: one launch is compared with nothing; --block 64..1024*2 makes several");
         view.best.clear();
     }
+    for (const LaunchedKernel& one : launched.kernels)
+        for (const ArgumentAxis& axis : one.axes.arguments)
+            for (const PtxParameter& to :
+                 one.files->of(machines.front()).kernel(one.name).code.parameters)
+                if (axis.values.size() == 2 && axis.names.front() == to.source.name &&
+                    to.type.starts_with('f') && axis.values.back().find('.') == std::string::npos)
+                    output.note(
+                        fmt::format("--arg {0}={1},{2} is a list of 2 values; a decimal "
+                                    "has a point: {0}={1}.{2}",
+                                    to.source.name, axis.values.front(), axis.values.back()));
     BestSink::Lines costliest;
     view.costliest = &costliest;
     Viewed viewed(outputs, view);

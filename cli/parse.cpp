@@ -143,6 +143,8 @@ std::string hint_for_argument(const CLI::App& command, const std::string& typed)
         return fmt::format("values go by --range: {}",
                            typed_again({command.get_name(), "--range", joined(values, ",")}));
     }
+    if (command.get_name() == "explain" && command.count("NAME") > 0)
+        return "one is drawn, or two side by side; any number of formulas: coalprof formula";
     if (typed == "step" && has_option(command, "--range"))
         return "a step follows a colon: --range 1..32:2";
     if (is_number && command.get_name() == "occupancy")

@@ -6,8 +6,12 @@
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
+#include <cstdlib>
 #include <initializer_list>
 #include <utility>
+
+#include "core/text/error.h"
+#include "core/text/files_in_use.h"
 
 namespace coalprof {
 namespace {
@@ -102,8 +106,8 @@ std::vector<Token> tokens_of(std::string_view text) {
             is_token = true;
         } else if (is_letter(rest)) {
             const bool is_number = Token{rest}.is_number();
-            for (end = at + 1;
-                 is_letter(text.substr(end, 1)) || (is_number && text.substr(end, 1) == ".");)
+            for (end = at + 1; is_letter(text.substr(end, 1)) ||
+                               (is_number && is_one_of(text.substr(end, 1), {".", "'"}));)
                 ++end;
             is_token = true;
         } else {
@@ -125,6 +129,7 @@ class Wrapping {
             for (TokenIndex at = 0; at < tokens_.size(); ++at) read_template(at);
             return;
         }
+        refuse_unbalanced();
         read_statements();
         // Macros use names too.
         for (TokenIndex at = 0, end = tokens_.size(); at < end; ++at)
@@ -184,6 +189,24 @@ class Wrapping {
     }
 
     // ---- groups and types ----
+
+    // What a compiler says of them is about the kernel around the text. A macro may have one alone.
+    void refuse_unbalanced() const {
+        std::vector<const Token*> open;
+        for (const Token& one : tokens_) {
+            if (one.text.starts_with('#')) return;
+            if (is_one_of(one.text, {"(", "[", "{"})) open.push_back(&one);
+            if (!is_one_of(one.text, {")", "]", "}"})) continue;
+            const bool fits = !open.empty() && std::abs(one.text[0] - open.back()->text[0]) < 3;
+            fits ? open.pop_back() : open.push_back(&one);
+            if (!fits) break;
+        }
+        if (!open.empty())
+            throw UsageError(
+                fmt::format("{}: '{}' has no counterpart",
+                            coalprof::text_of("code", PlaceFinder(code_.text).at(open.back()->at)),
+                            open.back()->text));
+    }
 
     // The token after the closing sign.
     TokenIndex end_of_group(TokenIndex open) const {

@@ -101,7 +101,7 @@ struct Settings {
 
     // A file that the user named: of any kind and any owner.
     void read_named(const std::string& path) {
-        if (::access(path.c_str(), F_OK) == 0)
+        if (::access(path.c_str(), F_OK) == 0 || errno != ENOENT)
             return read(*open_bytes(path), path, Trust::everything);
         if (!is_quiet())
             print_err(fmt::format("coalprof: COALPROF_CONFIG: there is no {}\n", shown(path)));
@@ -125,8 +125,9 @@ struct Settings {
     // The owner of a link chooses the file that is read.
     static std::string why_not_link(const std::string& path) {
         struct stat link {};
-        const bool is_of_others = ::lstat(path.c_str(), &link) == 0 && S_ISLNK(link.st_mode) &&
-                                  link.st_uid != ::geteuid() && link.st_uid != 0;
+        if (::lstat(path.c_str(), &link) != 0) return text_of_errno(errno);
+        const bool is_of_others =
+            S_ISLNK(link.st_mode) && link.st_uid != ::geteuid() && link.st_uid != 0;
         return is_of_others ? fmt::format("it is a link of another user (uid {})", link.st_uid)
                             : "";
     }

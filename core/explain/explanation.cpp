@@ -223,10 +223,6 @@ void tell_that_rows_are_padded(std::vector<ExplainedAccess>& accesses, std::uint
                 pitch);
 }
 
-std::string text_of_formula(const Program& program) {
-    return shown(program.instructions.front().formula->text());
-}
-
 std::string as_in_titles(std::string_view key, const Value& value) {
     if (key == "block") return fmt::format("blocks of {}", text_of(value));
     if (key == "per_thread") return fmt::format("{} elements per thread", text_of(value));
@@ -319,7 +315,7 @@ Explanation explanation_of(const Plan& plan, const Machine& machine,
         if (pitch) explanation.sweep.emplace_back("row_pitch_elements", *pitch);
     } else {
         explanation.name = plan.pattern;
-        explanation.formula = text_of_formula(plan.program);
+        explanation.formula = shown(plan.program.instructions.front().formula->text());
     }
     explanation.sweep.emplace_back("op", name_of(plan.op));
     explanation.sweep.emplace_back("type", name_of(plan.type));

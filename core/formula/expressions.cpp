@@ -418,9 +418,9 @@ ReadValue FormulaReader::read_call() {
         return read_cast_of(*type, name.at, given.front());
     }
     const std::vector<ReadValue> arguments = read_arguments(64, word, "f(a, b)");
-    ReadValue result = data_value({name.at, last_end_},
-                                  error(name.at, fmt::format("unknown function '{}'", shown(word)),
-                                        hint_for_function(word, arguments.size())));
+    ReadValue result = data_value(
+        {name.at, last_end_},
+        error(name.at, fmt::format("unknown function '{}'", shown(word)), hint_for_function(word)));
     if (!unknown_call_) unknown_call_ = result.why;
     return result;
 }

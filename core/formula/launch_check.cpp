@@ -398,7 +398,10 @@ UsageError launch_failure(const ParsedFormula& formula, const Scope& scope, std:
             "{}, first {}{}",
             fmt::format(fmt::runtime(text.sentence), shown(formula.text_of(node)), failed.value),
             place_of(scope, thread), values_below(formula, failed.where, scope, thread)),
-        fmt::format(fmt::runtime(text.hint), largest_index, thread));
+        failed.fault == Fault::negative_index &&
+                std::ranges::any_of(formula.arrays, &DeclaredArray::is_fortran)
+            ? "a Fortran array begins with element 1: x(i + 1) is thread 0's first"
+            : fmt::format(fmt::runtime(text.hint), largest_index, thread));
 }
 
 }  // namespace coalprof

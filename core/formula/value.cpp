@@ -9,10 +9,6 @@ using Kind = ReadValue::Kind;
 
 constexpr std::int64_t word_mask = 0xFFFF'FFFF;
 
-bool is_literal(const NodeTree& tree) {
-    return tree.size() == 1 && tree.front().kind == NodeKind::literal;
-}
-
 // True if no part of it can make it negative, as far as the text shows.
 bool is_plainly_positive(const NodeTree& tree) {
     return std::ranges::all_of(tree, [](const Node& node) {
@@ -40,7 +36,7 @@ bool keeps_low_bits(NodeKind kind) {
 // An operand of a word's operator `info`.
 NodeTree word_operand(const OperatorInfo& info, const ReadValue& value, const TreeMaker& trees) {
     // A factor of 32 bits is taken from -2^31 on: products of two fit 64 bits.
-    if (info.kind == NodeKind::multiply && is_literal(value.tree) &&
+    if (info.kind == NodeKind::multiply && value.tree.back().kind == NodeKind::literal &&
         value.tree.back().value > word_mask / 2 && value.tree.back().value <= word_mask)
         return leaf(NodeKind::literal, value.tree.back().value - word_mask - 1, value.span);
     if (keeps_low_bits(info.kind) && info.kind != NodeKind::multiply) return value.tree;

@@ -157,22 +157,18 @@ std::string hint_for_name(std::string_view name, std::span<const std::string> ow
     return did_you_mean(name, known, values);
 }
 
-std::string hint_for_function(std::string_view name, std::size_t arguments) {
+std::string hint_for_function(std::string_view name) {
     if (const std::string_view hint = hint_for_foreign(name); !hint.empty())
         return std::string(hint);
     std::vector<std::string_view> known;
     for (const OperatorInfo& candidate : operator_table)
         if (!candidate.usage.empty()) known.push_back(candidate.name);
     if (name.starts_with("__") || name.starts_with("atomic")) return c_hint;
-    const std::string array(is_name(name) ? name : "a");
     return did_you_mean(
         name, known,
-        arguments > 1
-            ? fmt::format("Fortran's {0}(i,j) of {0}(1024,1024) is {0}[(i-1) + (j-1)*1024], of "
-                          "{0}(0:513,0:513) it is {0}[i + j*514]: subtract the lower bounds",
-                          array)
-            : fmt::format("the functions are min, max, abs and hash; an array is written {}[index]",
-                          array));
+        fmt::format("the functions are min, max, abs and hash; an array is written {0}[index], or "
+                    "as in Fortran with --array {0}=f32(1024,1024), which begins with {0}(1,1)",
+                    is_name(name) ? name : "a"));
 }
 
 std::string hint_for_prefix(std::string_view name) {

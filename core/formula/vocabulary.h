@@ -24,7 +24,7 @@ std::string reason_against_name(std::string_view name);
 
 // Hints for unknown words: the closest known one, or its replacement.
 std::string hint_for_name(std::string_view name, std::span<const std::string> own_names);
-std::string hint_for_function(std::string_view name, std::size_t arguments);
+std::string hint_for_function(std::string_view name);
 std::string hint_for_prefix(std::string_view name);
 
 }  // namespace coalprof

@@ -52,15 +52,12 @@ const Rules& rules_of(ComputeCapability cc) {
     return *found;  // every board's rules are in the table: a test holds us to it
 }
 
-bool has_digit(std::string_view text) {
-    return text.find_first_of("0123456789") != std::string_view::npos;
-}
-
 // Boards whose keys have the same beginning mostly have one compute capability: "gtx590" that of
 // "gtx580". Up to the last digit that `wanted` shares with one.
 std::set<std::string> likely_capabilities(std::string_view wanted) {
     std::set<std::string> likely;
-    for (bool is_whole = true; likely.empty() && (is_whole ? !wanted.empty() : has_digit(wanted));
+    for (bool is_whole = true;
+         likely.empty() && wanted.find_first_of(is_whole ? wanted : "0123456789") != wanted.npos;
          is_whole = false, wanted.remove_suffix(1))
         for (const Board& board : all_boards())
             if (plain(board.key).starts_with(wanted)) likely.insert(text_of(board.cc));

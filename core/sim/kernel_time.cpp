@@ -51,10 +51,6 @@ double seconds_of_atomics(const LaunchModel& model, const SimRates& rates) {
            rates.line_reductions_per_second;
 }
 
-bool are_stores_crowded(const MultiprocessorRates& rates) {
-    return std::ranges::any_of(rates.store_crowds, [](double times) { return times > crowded; });
-}
-
 MultiprocessorRates rates_of_one(const LaunchModel& model, const SimRates& rates) {
     const double busy =
         static_cast<double>(std::min<std::uint64_t>(model.blocks, model.multiprocessors));
@@ -551,7 +547,9 @@ SimulatedTime time_of(LaunchModel& model, const SimRates& rates) {
         time.busy_seconds[i] = simulated.busy[i] * scale / rates.clock_hertz;
     const double last = longest_cycles(model, rates, traffic, cycles);
     time.seconds = model.start_seconds + std::max(std::max(cycles, last) / rates.clock_hertz, line);
-    set_limits(time, model.start_seconds, line, are_stores_crowded(of_one));
+    set_limits(
+        time, model.start_seconds, line,
+        std::ranges::any_of(of_one.store_crowds, [](double times) { return times > crowded; }));
     set_costs(time, model, simulated);
     return time;
 }

@@ -23,26 +23,6 @@
 namespace coalprof {
 namespace {
 
-class TextSource : public ByteSource {
- public:
-    TextSource(std::string_view text, std::size_t block_bytes)
-        : text_(text), block_bytes_(block_bytes) {}
-
-    std::size_t read(std::span<char> into) override {
-        const std::size_t most = std::min(into.size(), block_bytes_);
-        const std::size_t bytes = text_.copy(into.data(), most, at_);
-        at_ += bytes;
-        return bytes;
-    }
-    bool can_rewind() const override { return true; }
-    void rewind() override { at_ = 0; }
-
- private:
-    std::string_view text_;
-    std::size_t block_bytes_;
-    std::size_t at_ = 0;
-};
-
 // The files beside one that is not there, of which one may be meant.
 std::string hint_for_missing(const std::string& typed) {
     namespace fs = std::filesystem;
@@ -141,10 +121,6 @@ class FileSource : public ByteSource {
 };
 
 }  // namespace
-
-std::unique_ptr<ByteSource> bytes_of_text(std::string_view text, std::size_t block_bytes) {
-    return std::make_unique<TextSource>(text, block_bytes);
-}
 
 std::unique_ptr<ByteSource> open_bytes(const std::string& path, std::function<bool()> is_stopped) {
     auto source = open_own_bytes(path, std::move(is_stopped));

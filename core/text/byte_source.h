@@ -24,11 +24,6 @@ class ByteSource {
     virtual void rewind() = 0;
 };
 
-// Reads `text`, which must outlive the source. With `block_bytes`, at most that many at a time, as
-// a pipe does.
-std::unique_ptr<ByteSource> bytes_of_text(std::string_view text,
-                                          std::size_t block_bytes = std::string_view::npos);
-
 // Opens a file; "-" is stdin. It is an input from now on (files_in_use.h). `is_stopped` is called
 // before and after every read, also one that a signal interrupts: true ends the input there. It may
 // throw; without it, a signal that asks for the end throws Stopped, also where a pipe has no writer

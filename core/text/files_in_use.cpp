@@ -1,5 +1,6 @@
 #include "core/text/files_in_use.h"
 
+#include <errno.h>
 #include <fmt/core.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -55,6 +56,7 @@ std::optional<FileIdentity> identity_of(int fd) {
 std::optional<FileIdentity> identity_of(const std::string& path) {
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0) return std::nullopt;
+    errno = ENOENT;  // unless it is a regular file
     return identity_in(status);
 }
 

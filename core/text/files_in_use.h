@@ -22,6 +22,7 @@ struct FileIdentity {
     friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
 };
 std::optional<FileIdentity> identity_of(int fd);
+// With errno set where there is none: ENOENT, or why it cannot be told.
 std::optional<FileIdentity> identity_of(const std::string& path);
 
 // Inputs are remembered while one lives. main() has it; tests, which read their own output, have

@@ -30,11 +30,6 @@ std::string gpu_of(const MachineFacts& machine, bool ascii) {
                   ascii);
 }
 
-// A default is left out of titles.
-bool is_default(std::string_view key, const Value& value) {
-    return text_of(value).empty() || is_usual_value(key, value);
-}
-
 // "32x8" for a stated block or grid; empty if none was.
 std::string dimensions_text(const std::optional<std::uint64_t>& x,
                             const std::optional<std::uint64_t>& y,
@@ -71,7 +66,8 @@ std::vector<std::string> chosen_options(const ResultHead& head) {
         for (const auto& [key, value] : list)
             if (key == "shard_of_points")
                 options.back() += fmt::format(" of {} points", text_of(value));  // after the shard
-            else if (key.find('.') == std::string::npos && key != unsaid && !is_default(key, value))
+            else if (key.find('.') == std::string::npos && key != unsaid &&
+                     !text_of(value).empty() && !is_usual_value(key, value))
                 options.push_back(fmt::format("{} {}", key, text_of(value)));
     };
     add(sweep.settings, "");

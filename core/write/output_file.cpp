@@ -31,7 +31,7 @@ std::string follow_links(std::string path) {
     for (int links = 0; links <= most_links; ++links) {
         char link[PATH_MAX];
         const ssize_t size = ::readlink(path.c_str(), link, sizeof link);
-        if (size < 0) return path;  // no link, or nothing there: open() will report it
+        if (size < 0) return errno == EINVAL || errno == ENOENT ? path : std::string();
         const std::string_view leads_to(link, static_cast<std::size_t>(size));
         const std::size_t slash = path.rfind('/');
         const bool is_relative = !leads_to.starts_with('/') && slash != path.npos;
@@ -106,6 +106,7 @@ OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
     }
     struct stat old {};
     const bool exists = ::stat(path_.c_str(), &old) == 0;
+    if (!exists && errno != ENOENT) fail("create", errno);
     if (exists && S_ISDIR(old.st_mode)) fail("write", EISDIR);
     if (exists && !S_ISREG(old.st_mode))
         open_directly();
@@ -151,8 +152,6 @@ void OutputFile::open_temporary(const struct stat* old) {
         const int writable = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
         if (writable < 0) fail("write", errno);
         ::close(writable);
-    } else if (struct stat none{}; ::lstat(target_.c_str(), &none) != 0 && errno != ENOENT) {
-        fail("create", errno);  // ENAMETOOLONG: the temporary file's name is cut, this one is not
     }
     // Nothing takes memory once the temporary file is there, since an exception would leave it.
     // open() takes the umask off a new file's permissions; those of an old one are set below.
@@ -203,7 +202,7 @@ static std::string free_partial_path(const std::string& path) {
     constexpr int last = 9;
     for (int number = 1; number < last; ++number) {
         std::string part = partial_path(path, number);
-        if (struct stat there{}; ::lstat(part.c_str(), &there) != 0) return part;
+        if (struct stat there{}; ::lstat(part.c_str(), &there) != 0 && errno == ENOENT) return part;
     }
     return partial_path(path, last);
 }

@@ -167,9 +167,10 @@ int PartFile::open_locked(int more_flags) {
     else if (::flock(fd_, LOCK_EX | LOCK_NB) != 0)
         error = errno;
     else if ((identity_ = identity_of(fd_)) != identity_of(path_))
-        error = ENOENT;  // it was removed before it was locked
+        error = errno;  // ENOENT: it was removed before it was locked
     std::error_code unresolved;
     place_ = std::filesystem::canonical(path_, unresolved);
+    if (unresolved) place_ = path_;
     if (error == 0) return 0;
     if (more_flags != 0 && error != EWOULDBLOCK && error != ENOENT) ::unlink(path_.c_str());
     close();
@@ -183,7 +184,9 @@ bool PartFile::cut_unfinished_line() const {
 
 // Unless another file has its name by now. False with errno set where it cannot be.
 bool PartFile::remove() {
-    return !identity_ || identity_of(place_) != identity_ || ::unlink(place_.c_str()) == 0;
+    if (!identity_) return true;
+    if (identity_of(place_) != identity_) return errno == ENOENT;
+    return ::unlink(place_.c_str()) == 0;
 }
 
 void PartFile::give_up(std::string_view doing, int error) {

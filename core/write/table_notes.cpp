@@ -286,7 +286,9 @@ std::vector<std::string> TableNotes::asides(const ResultTail& tail) const {
     if (has_shares_ && !ceilings_.empty()) lines.push_back(ceilings_);
     if (has_estimate_)
         lines.emplace_back(
-            "~  estimated: 9 of 10 intervals (--json) held what H100 and H200 measured");
+            evidence_.empty()
+                ? "~  estimated: 9 of 10 intervals (--json) held what H100 and H200 measured"
+                : "~  estimated: --json has the intervals");
     if (is_start_alone_.value_or(false) && has_time_to_gain_)
         lines.push_back(
             fmt::format("Too short to time: the start of a launch takes longest. Try {}.",

@@ -9,6 +9,7 @@
 #include "core/access/warps_file.h"
 #include "core/count/predict.h"
 #include "core/text/byte_source.h"
+#include "text_source.h"
 
 namespace coalprof::bench {
 namespace {

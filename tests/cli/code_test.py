@@ -169,6 +169,15 @@ class ByClang(Code):
         for text in ("", "}", "{", "/*", "'", "\"\\", "#define", "for (", "template <", "a[", "case", "struct {", "*"):
             with self.subTest(text):
                 self.refused("--code", text, *LAUNCH)
+        for text, place in (("x[i] = 1;\n}", "2:1: '}'"), ("if (i < n) {", "1:12: '{'"), ("x[i) = 1;", "1:4: ')'"), ("for (;;", "1:5: '('")):
+            self.assertIn(f"code:{place} has no counterpart", self.refused("--code", text, *LAUNCH))
+
+    def test_says_that_a_decimal_with_a_comma_is_a_list(self):
+        text = "__global__ void k(float* x, float dt, int n) { if (threadIdx.x < n) x[threadIdx.x] = dt * 1'000; }"
+        for values, says_so in (("dt=0,1", True), ("dt=0.5,1.5", False), ("dt=0,1,2", False), ("n=0,1", False)):
+            others = ("--arg", "n=1" if values.startswith("dt") else "dt=1")
+            ran = self.run_ok("kernel", "--code", text, *LAUNCH, "--arg", values, *others, env=self.surroundings)
+            self.assertEqual("dt=0.1" in ran.err_text, says_so, values)
 
     def test_leaves_words_to_no_shell(self):
         self.refused("--code", f"$(touch {self.folder}/one) `touch {self.folder}/two` ; touch {self.folder}/three", *LAUNCH)

@@ -93,7 +93,8 @@ class Statements(Case):
 
     def test_say_how_fortran_is_written(self):
         for text in ("s += a(i,j)", "v(i,j) = u(i-1,j)", "a(i,j)"):
-            self.assertIn("(i-1) + (j-1)*1024", self.refuse("formula", text).err_text)
+            self.assertIn("=f32(1024,1024)", self.refuse("formula", text).err_text)
+        self.assertIn("begins with element 1", self.refuse("formula", "x(i,1)", "--array", "x=f32(9,9)").err_text)
 
 
 class Hints(Case):

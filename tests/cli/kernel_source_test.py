@@ -25,9 +25,9 @@ class Compiled(Case):
         self.folder = folder.name
         os.mkdir(f"{self.folder}/{self.NAME}")
         self.file = f"{self.NAME}/{self.NAME}.cu"
-        self.write(self.file, '#include "own.h"\n#include <given.h>\n'
+        self.write(self.file, '#include "own$1.h"\n#include <given.h>\n'
                               '__global__ void k(float* x) { x[threadIdx.x * OWN * GIVEN * MACRO] = 1; }\n')
-        self.write(f"{self.NAME}/own.h", "#define OWN 2\n")
+        self.write(f"{self.NAME}/own$1.h", "#define OWN 2\n")
         os.mkdir(f"{self.folder}/inc,$(touch INJECTED)")
         self.write("inc,$(touch INJECTED)/given.h", "#define GIVEN 2\n")
         self.options = ("-I", "inc,$(touch INJECTED)", "-D", "MACRO=(sizeof(\"$(touch INJECTED)\") / 9)", "--grid", "1",
@@ -128,13 +128,13 @@ class Compiled(Case):
         self.assertEqual(ran.err_text, "")
 
     def test_that_does_not_compile_says_where_by_its_own_names(self):
-        self.write(f"{self.NAME}/own.h", "int x = ;\n")
+        self.write(f"{self.NAME}/own$1.h", "int x = ;\n")
         ran = self.check(harness.run("kernel", self.file, *self.options, cwd=self.folder), harness.USAGE)
-        self.assertIn(f"{self.NAME}/own.h(1): error", ran.err_text)
+        self.assertIn(f"{self.NAME}/own$1.h(1): error", ran.err_text)
         self.assertNotIn("coalprof-", ran.err_text)
 
     def test_is_not_written_over_by_results_nor_are_its_headers(self):
-        for header in ("inc,$(touch INJECTED)/given.h", f"{self.NAME}/own.h"):
+        for header in ("inc,$(touch INJECTED)/given.h", f"{self.NAME}/own$1.h"):
             before = open(f"{self.folder}/{header}", "rb").read()
             ran = harness.run("kernel", self.file, *self.options, "-o", header, "--format", "json", cwd=self.folder)
             self.check(ran, harness.USAGE)

@@ -111,6 +111,15 @@ class Kernel(Case):
                               stdin=GATHER)
         self.assertIn("--memory-limit 256MiB", ran.err_text)  # four times as much
 
+    @unittest.skipIf(harness.IS_SANITIZED, "sanitizers need memory of their own")
+    def test_is_not_as_large_as_what_a_small_text_stands_for(self):
+        head = ".version 8.0\n.target sm_90\n.address_size 64\n"
+        calls = "".join(f".func f{k}() {{ {10 * f'call f{k - 1};' if k else ''} ret; }}\n" for k in range(12))
+        ran = self.refuse("kernel", "-", *LAUNCH[:4], stdin=f"{head}{calls}.entry k() {{ call f11; ret; }}")
+        self.assertIn("statements once its calls are inlined", ran.err_text)
+        arrays = "".join(f".global .b128 x{k}[1] = {{1, 1, 1, 1}};\n" for k in range(7))
+        self.run_ok("kernel", "-", *LAUNCH[:4], "--memory-limit", "256MiB", stdin=f"{head}{arrays}.entry k() {{ ret; }}")
+
     def test_says_how_far_it_is_where_there_is_no_terminal(self):
         ran = self.refuse("kernel", "-", *self.FOR_EVER, "--time-limit", "2", stdin=self.ENDLESS,
                           env=harness.environment(COALPROF_NO_PROGRESS=None))

@@ -280,7 +280,8 @@ class Meaning(Asked):
                 (f"kernel {NATURAL} saxpy4 --grid 4 --block 64 --arg 0=float4[1<<20]", "write 1048576"),
                 ("offset --budget excess~=<~5%", "write <="), ("offset --budget excess~=~5%", "=="),
                 (f"kernel {NATURAL} --launch <<<4,256>>> --grid 4", "leave one"),
-                ("kernel --code k<<<4,256>>>(n,y);", "--launch")):
+                ("kernel --code k<<<4,256>>>(n,y);", "--launch"), ("formula x[i] 100 --array x=f32", "x=f32[100]"),
+                ("explain formula i i*2 i*3", "two side by side")):
             self.ask(words, USAGE, fact)
         self.ask("offset --machine 9.5", USAGE, "9.0")
         self.ask("offset --machine compute_90 --range 0", DONE, "9.0")

@@ -4,6 +4,7 @@
 #include "core/result/result_reader.h"
 #include "core/write/formats.h"
 #include "fuzz/claim.h"
+#include "text_source.h"
 
 namespace {
 

@@ -7,6 +7,7 @@
 
 #include "core/access/warps_file.h"
 #include "fuzz/claim.h"
+#include "text_source.h"
 
 namespace {
 

@@ -21,7 +21,7 @@ ERRORS = {
     "close": ("EIO", "ENOSPC", "EINTR"),
     "rename": ("EXDEV", "EACCES", "EPERM", "EBUSY", "EIO", "ENOSPC"),
     "unlink": ("EACCES", "EIO"),
-    "stat": ("EACCES", "EIO", "ENOMEM"),
+    "stat": ("EACCES", "EIO", "ELOOP", "ENOMEM"),
     "fstat": ("EIO", "ENOMEM"),
     "lstat": ("EACCES", "EIO", "ENAMETOOLONG"),
     "readlink": ("EIO", "EACCES", "ENOMEM"),
@@ -132,7 +132,7 @@ def complaints(fault, left):
     if "bug of ours" in left.err:
         said.append("it takes the fault for a bug of ours")
     lost = left.undelivered()
-    was_refused = len(lost) == len(left.command.whole) and not left.out
+    was_refused = len(lost) == sum(map(bool, left.command.whole.values())) and not left.out
     if left.code == harness.OUTPUT and not fault.goes_on and len(lost) > 1 and not was_refused:
         said.append(f"one fault, and not delivered: {lost}")
     return said

@@ -16,6 +16,7 @@ from runs import harness
 
 FACTOR = 10 if os.environ.get("COALPROF_TORTURE") else 1
 LIBRARY = faults.preloaded()
+LOOKS = ("stat", "lstat", "readlink", "realpath")
 PROGRAM = os.environ.get("COALPROF_TRACED_PROGRAM")
 
 
@@ -31,6 +32,43 @@ class Torture(harness.Case):
     @unittest.skipUnless(LIBRARY, "the library that lets calls fail is not built")
     def test_of_failing_calls_loses_neither_results_nor_a_programs_exit_code(self):
         self.check_tally(faults.play(LIBRARY, most=120 * FACTOR, only=torture.RESULTS, allocation_step=499))
+
+    @unittest.skipUnless(LIBRARY, "the library that lets calls fail is not built")
+    def test_of_calls_that_look_at_a_file_takes_none_for_missing(self):
+        command = next(one for one in runs.commands() if one.name == "formula")
+        with tempfile.TemporaryDirectory() as folder:
+            runs.learn_whole(folder, command, LD_PRELOAD=LIBRARY)
+            for has_old in (True, False):
+                runs.lay_out(folder, command, has_old)
+                counts = faults.counted_calls(folder, command, LIBRARY)
+                for fault in faults.faults_of(command, has_old, counts, 1, 0, LOOKS):
+                    if fault.answer[0] == "E":
+                        with self.subTest(str(fault)):
+                            self.assertEqual(faults.play_fault(folder, fault, LIBRARY)[1], [])
+
+    @unittest.skipUnless(LIBRARY, "the library that lets calls fail is not built")
+    def test_of_calls_that_look_at_a_file_keeps_links_and_permissions(self):
+        command = runs.Command("link", "offset", "--range", "0..1", "-o", "link.json")
+        with tempfile.TemporaryDirectory() as folder:
+            def lay_out():
+                for name in os.listdir(folder):
+                    os.unlink(f"{folder}/{name}")
+                os.symlink("old.json", f"{folder}/link.json")
+                with open(f"{folder}/old.json", "wb") as file:
+                    file.write(runs.OLD)
+                os.chmod(f"{folder}/old.json", 0o640)
+
+            lay_out()
+            counts = faults.counted_calls(folder, command, LIBRARY)
+            for fault in faults.faults_of(command, True, counts, 1, 0, LOOKS):
+                if fault.answer[0] != "E":
+                    continue
+                lay_out()
+                left = runs.run(folder, command, LD_PRELOAD=LIBRARY, COALPROF_FAIL=fault.word())
+                with self.subTest(str(fault)):
+                    self.assertTrue(os.path.islink(f"{folder}/link.json"))
+                    self.assertEqual(os.stat(f"{folder}/old.json").st_mode & 0o777, 0o640)
+                    self.assertEqual(runs.content(f"{folder}/old.json") == runs.OLD, left.code != harness.DONE)
 
     @unittest.skipUnless(LIBRARY and PROGRAM, "the library that lets calls fail is not built, or without CUDA")
     def test_a_program_in_which_calls_fail_ends_as_without_them(self):

@@ -8,6 +8,7 @@
 
 #include "core/text/refusal.h"
 #include "fmt/format.h"
+#include "text_source.h"
 
 namespace coalprof {
 namespace {

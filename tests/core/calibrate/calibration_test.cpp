@@ -199,12 +199,14 @@ TEST_F(CalibrationNumbers, takes_the_middle_of_the_rounds) {
 }
 
 TEST(Calibration, goes_on_without_launches_that_fail_and_names_them) {
-    ModelledGpu gpu("h200");
-    gpu.most_bytes = 128u << 20;
-    const Calibration found = calibrate(gpu);
-    EXPECT_FALSE(found.failed.empty());
-    EXPECT_THAT(found.failed.front(), HasSubstr("no memory for it"));
-    EXPECT_GE(std::ranges::count_if(found.rates, &FoundSimRate::is_measured), 10);
+    for (const std::uint64_t mebibytes : {96u, 128u}) {
+        ModelledGpu gpu("h200");
+        gpu.most_bytes = mebibytes << 20;
+        const Calibration found = calibrate(gpu);
+        ASSERT_FALSE(found.failed.empty());
+        EXPECT_THAT(found.failed.front(), HasSubstr("no memory for it"));
+        EXPECT_GE(std::ranges::count_if(found.rates, &FoundSimRate::is_measured), 10);
+    }
 }
 
 // Other programs need some of it, and a launch has up to three arrays.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fewer_cases.h"
+#include "text_source.h"
 
 namespace coalprof {
 namespace {

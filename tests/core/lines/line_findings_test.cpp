@@ -88,11 +88,11 @@ TEST(LineFindings, of_rows_at_different_alignments_name_a_pitch_and_no_shift) {
 }
 
 // Kernel a takes 8 s and moves 400 sectors, of which line 1 wastes 280 and line 2 none; kernel b
-// takes 1 s, of which line 3 wastes seven eighths.
+// takes 1 s, of which line 3 wastes seven eighths, the most sectors of all.
 TEST(LineFindings, come_in_the_order_of_what_they_could_save) {
     const LineCosts costs = costs_with({{"a", 8}, {"b", 1}});
     const std::vector<LineReport> reports =
-        report_lines({line_of("b", 3, 320, 40, warp_of(4096)), line_of("a", 2, 80, 80, warp_of(4)),
+        report_lines({line_of("b", 3, 640, 80, warp_of(4096)), line_of("a", 2, 80, 80, warp_of(4)),
                       line_of("a", 1, 320, 40, warp_of(128))},
                      costs);
     ASSERT_EQ(reports.size(), 3u);

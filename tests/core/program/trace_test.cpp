@@ -192,6 +192,8 @@ TEST(Kernels, take_what_their_launches_took_together) {
     const auto kernels = summarize({trace});
     EXPECT_EQ(kernels[0].measured[Counter::duration_seconds], Reading{10e-6});
     EXPECT_DOUBLE_EQ(kernels[0].total_seconds(), 49e-6);
+    trace.timed.at(scale) = {.launches = 4, .median_seconds = 2e-6, .total_seconds = 12e-6};
+    EXPECT_DOUBLE_EQ(summarize({trace})[0].total_seconds(), 52e-6) << "of one it was not told";
 }
 
 // Records can be lost: 4 of 5 launches took 8 us, so all took 10. A kernel of CUPTI's own is none

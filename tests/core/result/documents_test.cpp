@@ -16,6 +16,7 @@
 #include "core/write/synthetic.h"
 #include "stream_sink.h"
 #include "test_data.h"
+#include "text_source.h"
 
 namespace coalprof {
 namespace {

@@ -13,6 +13,7 @@
 #include "core/text/refusal.h"
 #include "core/write/synthetic.h"
 #include "stream_sink.h"
+#include "text_source.h"
 
 namespace coalprof {
 namespace {

@@ -6,6 +6,7 @@
 #include "core/result/result_reader.h"
 #include "core/text/error.h"
 #include "core/write/synthetic.h"
+#include "text_source.h"
 
 namespace coalprof {
 namespace {

@@ -89,6 +89,8 @@ TEST(Estimates, follow_from_traffic_alone_before_7_0_and_from_nothing_without_a_
     const Estimated one = estimated(plan, "c2050");
     EXPECT_NEAR(one.seconds(), 8 * mebibyte / bandwidth, 1e-9);
     ASSERT_TRUE(one.estimates.of(Counter::duration_seconds));
+    EXPECT_DOUBLE_EQ(one.estimates.of(Counter::duration_seconds)->low, 0.9 * one.seconds());
+    EXPECT_DOUBLE_EQ(one.estimates.of(Counter::duration_seconds)->high, 3 * one.seconds());
     EXPECT_EQ(one.estimates.of(Counter::load_sectors), nullptr);
 }
 

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "core/text/refusal.h"
+#include "text_source.h"
 
 namespace coalprof {
 namespace {
