@@ -47,7 +47,7 @@ class WarpShapes {
     const std::vector<std::uint64_t>& warps() const { return warps_; }
 
  private:
-    // A page of 1,000 points must stay below 400 KB.
+    // A page of 1,000 points must stay below 450 KB.
     static constexpr std::size_t most_bytes = 96 << 10;
 
     std::size_t bytes_ = 0;
