@@ -1,5 +1,6 @@
 // A sweep in one sentence: "offsets that are no multiple of 8 cost 25 % more sectors". It is made
-// from all points, holds for every one of them, and is absent if no such sentence holds.
+// from all points, holds for every one of them, and is absent if no such sentence holds, or if they
+// differ in several parameters.
 #pragma once
 
 #include <array>

@@ -219,11 +219,6 @@ class Units(Case):
                     self.assertGreater(min(times), 20e-6)
                     self.assertRegex(self.run_ok(name).out_text, r"(?m)every row: time ~|\btime( |$)")
 
-    def test_a_default_transpose_says_which_variant_is_slowest_once_for_all_widths(self):
-        text = self.run_ok("transpose").out_text
-        self.assertRegex(text, r"naive takes ~[\d.]+( to ~[\d.]+)? times as long as \w+, whatever the width\.")
-        self.assertEqual(text.count("times as long"), 1)
-
     def test_a_variant_whose_numbers_are_those_of_each_width_has_one_row(self):
         rows = self.run_ok("transpose", "--columns", "shared_load_conflict_degree,store_sectors_per_request").out_text
         self.assertEqual(rows.count("256..4096*4"), 4)  # variants
