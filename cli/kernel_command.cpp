@@ -164,7 +164,14 @@ class KernelRun {
             tail_.status = Status::partial;
         }
         sort_by_saving(tail_.findings);
-        add_notes();
+        // The slowest kernel's launch comes first.
+        std::vector<std::pair<double, std::size_t>> order;
+        for (const LaunchedKernel& one : launched_.kernels)
+            order.emplace_back(-seconds_[&one], order.size());
+        std::ranges::sort(order);
+        for (const auto& [seconds, at] : order)
+            std::ranges::copy(launched_.kernels[at].notes, std::back_inserter(tail_.warnings));
+        std::ranges::copy(launched_.skipped, std::back_inserter(tail_.warnings));
         return std::move(tail_);
     }
     void rethrow_failure() const {
@@ -184,21 +191,18 @@ class KernelRun {
         });
         if (!is_known) tail_.warnings.push_back(std::move(warning));
     }
-    void warn_of(const KernelFile& file) {
-        if (file.is_of_clang())
-            warn_once({"W-CLANG", "",
-                       "clang compiled the kernel, with stand-ins for CUDA's headers: nvcc may "
-                       "order, merge and drop accesses otherwise"});
-        if (!file.missing_headers().empty())
-            warn_once({"W-HEADERS", "",
-                       fmt::format("no folder of -I has {}: an empty file stood for it",
-                                   printable(joined(file.missing_headers(), ", ")))});
-    }
     void run(const Machine& machine, bool says_machine) {
         std::vector<Ready> kernels;
         for (const LaunchedKernel& one : launched_.kernels) {
             const KernelFile& file = one.files->of(machine);
-            warn_of(file);
+            if (file.is_of_clang())
+                warn_once({"W-CLANG", "",
+                           "clang compiled the kernel, with stand-ins for CUDA's headers: nvcc may "
+                           "order, merge and drop accesses otherwise"});
+            if (!file.missing_headers().empty())
+                warn_once({"W-HEADERS", "",
+                           fmt::format("no folder of -I has {}: an empty file stood for it",
+                                       printable(joined(file.missing_headers(), ", ")))});
             kernels.push_back({&one, file.kernel(one.name)});
             if (!skips_)
                 for (const KernelChoice& choice : one.choices)
@@ -324,17 +328,6 @@ class KernelRun {
             });
         std::ranges::move(findings, std::back_inserter(tail_.findings));
     }
-    // The slowest kernel's launch comes first.
-    void add_notes() {
-        std::vector<std::pair<double, std::size_t>> order;
-        for (const LaunchedKernel& one : launched_.kernels)
-            order.emplace_back(-seconds_[&one], order.size());
-        std::ranges::sort(order);
-        for (const auto& [seconds, at] : order)
-            std::ranges::copy(launched_.kernels[at].notes, std::back_inserter(tail_.warnings));
-        std::ranges::copy(launched_.skipped, std::back_inserter(tail_.warnings));
-    }
-
     const KernelCommand& command_;
     const LaunchedKernels& launched_;
     bool skips_;  // what cannot be executed, of all kernels of a file

@@ -103,19 +103,15 @@ std::optional<Plan> plan_of_formula(const ResultHead& head, const NamedValues& p
     return FormulaPoints({sweep}).at(0).plan;
 }
 
-std::optional<Plan> plan_of_point(const ResultHead& head, const NamedValues& parameters,
-                                  const Machine& machine) {
-    return head.sweep.pattern == "formula" ? plan_of_formula(head, parameters, machine)
-                                           : plan_of_pattern(head, parameters, machine);
-}
-
 // The commonest warp. None where the point is of no pattern of the catalog and of no formula, where
 // the result lacks something for it, and where nothing goes to global memory.
 std::optional<PointWarp> find_point_warp(const ResultHead& head, const NamedValues& parameters) {
     try {
         const Value* named = find_value(parameters, "machine");
         const Machine machine = find_machine(named ? text_of(*named) : head.machine.name);
-        const std::optional<Plan> plan = plan_of_point(head, parameters, machine);
+        const std::optional<Plan> plan = head.sweep.pattern == "formula"
+                                             ? plan_of_formula(head, parameters, machine)
+                                             : plan_of_pattern(head, parameters, machine);
         if (!plan) return std::nullopt;
         const Program& program = plan->program;
         if (program.instructions.size() > most_drawn) return std::nullopt;  // rounds of a loop

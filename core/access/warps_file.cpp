@@ -43,7 +43,15 @@ class LineParser {
     bool parse_up_to_op() {
         skip_blanks();
         if (is_at_end()) return false;
-        parse_name();
+        const char* first = at_;
+        bool is_plain = true;  // printable ASCII
+        for (; at_ != end_ && !is_blank(*at_); ++at_)
+            is_plain = is_plain && *at_ > ' ' && *at_ < '\x7f' && *at_ != '#';
+        line_.name = {first, static_cast<std::size_t>(at_ - first)};
+        if (line_.name.size() > most_warp_name_bytes)
+            refuse(first, fmt::format("a name has {} bytes at most, and this one {}",
+                                      most_warp_name_bytes, line_.name.size()));
+        if (!is_plain) check_name();
         parse_op();
         return true;
     }
@@ -79,18 +87,6 @@ class LineParser {
         return {first, static_cast<std::size_t>(last - first)};
     }
     std::string_view word() const { return word_at(at_); }
-
-    void parse_name() {
-        const char* first = at_;
-        bool is_plain = true;  // printable ASCII
-        for (; at_ != end_ && !is_blank(*at_); ++at_)
-            is_plain = is_plain && *at_ > ' ' && *at_ < '\x7f' && *at_ != '#';
-        line_.name = {first, static_cast<std::size_t>(at_ - first)};
-        if (line_.name.size() > most_warp_name_bytes)
-            refuse(first, fmt::format("a name has {} bytes at most, and this one {}",
-                                      most_warp_name_bytes, line_.name.size()));
-        if (!is_plain) check_name();
-    }
 
     void check_name() const {
         for (std::size_t i = 0; i < line_.name.size();) {

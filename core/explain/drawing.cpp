@@ -37,7 +37,18 @@ class Drawing {
           width_(std::clamp(style.width == 0 ? usual_width : style.width, narrowest, widest)) {}
 
     std::vector<StyledLine> lines() {
-        title();
+        std::string text = explanation_.name;
+        if (!explanation_.formula.empty()) text += ": " + explanation_.formula;
+        put_indented(text, Ink::heading);
+        text = explanation_.settings;
+        if (explanation_.warps > 1)
+            text += fmt::format(", warp {} of {}", grouped(explanation_.warp),
+                                grouped(explanation_.warps));
+        text += fmt::format("{}on {}", text.empty() ? "" : ", ", explanation_.machine);
+        if (explanation_.evidence != text_of(Evidence::measured))
+            text += fmt::format(" ({})", explanation_.evidence);
+        put_indented(text, Ink::plain);
+        if (!explanation_.choice.empty()) put_indented(explanation_.choice, Ink::plain);
         for (std::size_t i = 0; i < explanation_.accesses.size(); ++i) {
             lines_.emplace_back();
             access(explanation_.accesses[i]);
@@ -94,21 +105,6 @@ class Drawing {
                            number(time.seconds.high), phrase_of(time.limit),
                            is_of_accesses ? "" : ", not by its accesses");
     }
-    void title() {
-        std::string text = explanation_.name;
-        if (!explanation_.formula.empty()) text += ": " + explanation_.formula;
-        put_indented(text, Ink::heading);
-        text = explanation_.settings;
-        if (explanation_.warps > 1)
-            text += fmt::format(", warp {} of {}", grouped(explanation_.warp),
-                                grouped(explanation_.warps));
-        text += fmt::format("{}on {}", text.empty() ? "" : ", ", explanation_.machine);
-        if (explanation_.evidence != text_of(Evidence::measured))
-            text += fmt::format(" ({})", explanation_.evidence);
-        put_indented(text, Ink::plain);
-        if (!explanation_.choice.empty()) put_indented(explanation_.choice, Ink::plain);
-    }
-
     void access(const ExplainedAccess& access) {
         put_indented(head_of(access), Ink::plain);
         if (access.shape.active_lanes > 0) {
@@ -153,7 +149,7 @@ class Drawing {
         for (const StyledLine& line : map.legend()) put(line);
         lines_.emplace_back();
         if (access.access.space == Space::local) {
-            local_counts(access);
+            square_row("sectors", sectors_in(access.lines), ideal_local_sectors(access.shape));
         } else {
             counts(access);
         }
@@ -181,10 +177,6 @@ class Drawing {
         lines_.emplace_back();
         const std::size_t passes = access.constant_passes.size();
         square_row("passes", passes, passes / std::max<std::size_t>(access.shape.places, 1));
-    }
-
-    void local_counts(const ExplainedAccess& access) {
-        square_row("sectors", sectors_in(access.lines), ideal_local_sectors(access.shape));
     }
 
     // "load of a and store to a, each: lane 0 a[11], lane 1 a[12], ... lane 31 a[42]"

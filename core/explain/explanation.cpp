@@ -22,12 +22,8 @@
 namespace coalprof {
 namespace {
 
-bool counts_sectors(const Machine& machine) {
-    return machine.rules->global == GlobalRule::sectors_by_warp;
-}
-
 void require_drawable(const Machine& machine) {
-    if (counts_sectors(machine)) return;
+    if (machine.rules->global == GlobalRule::sectors_by_warp) return;
     throw UsageError(
         fmt::format("--machine {}: explain draws warps from compute capability 7.0 on",
                     machine.name),

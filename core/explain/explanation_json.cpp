@@ -73,26 +73,22 @@ Json number_of(const Reading& reading) {
     return nullptr;
 }
 
-// The readings, and the reasons of those that are null.
-void put_counts(Json& instruction, const Readings& readings) {
-    Json counts = Json::object();
-    Json unavailable = Json::object();
-    readings.each([&](Counter counter, const Reading& reading) {
-        counts[std::string(key_of(counter))] = number_of(reading);
-        if (const auto* none = std::get_if<Unavailable>(&reading))
-            unavailable[std::string(key_of(counter))] = std::string(none->reason);
-    });
-    instruction["predicted"] = std::move(counts);
-    instruction["unavailable"] = std::move(unavailable);
-}
-
 Json instructions_of(const ExplainedAccess& access) {
     Json list = Json::array();
     for (const ExplainedInstruction& instruction : access.instructions) {
         Json item = {
             {"kind", name_of(instruction.kind)},
             {"array", instruction.array.empty() ? Json(nullptr) : Json(instruction.array)}};
-        put_counts(item, instruction.readings);
+        // The readings, and the reasons of those that are null.
+        Json counts = Json::object();
+        Json unavailable = Json::object();
+        instruction.readings.each([&](Counter counter, const Reading& reading) {
+            counts[std::string(key_of(counter))] = number_of(reading);
+            if (const auto* none = std::get_if<Unavailable>(&reading))
+                unavailable[std::string(key_of(counter))] = std::string(none->reason);
+        });
+        item["predicted"] = std::move(counts);
+        item["unavailable"] = std::move(unavailable);
         list.push_back(std::move(item));
     }
     return list;

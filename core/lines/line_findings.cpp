@@ -191,16 +191,6 @@ struct KernelSpends {
     std::optional<double> saves_seconds = {};  // saving through fewer sectors
 };
 
-void add_passes(Spent& passes, std::size_t place, const LineReport& report) {
-    for (const AccessKind kind : {AccessKind::load, AccessKind::store}) {
-        const SharedCounters keys = shared_counters(kind);
-        const Reading& all = report.measured[keys.wavefronts];
-        const Reading& conflicts = report.measured[*keys.conflicts];
-        if (!is_number(all) || !is_number(conflicts)) continue;
-        passes.add(place, number_in(all), number_in(conflicts));
-    }
-}
-
 KernelSpends spent_by(const std::vector<LineReport>& reports, const std::string& function) {
     KernelSpends kernel;
     for (std::size_t place = 0; place < reports.size(); ++place) {
@@ -209,7 +199,13 @@ KernelSpends spent_by(const std::vector<LineReport>& reports, const std::string&
         if (line.site.function != function || !line.is_machine_code()) continue;
         kernel.sectors.add(place, static_cast<double>(line.totals.sectors),
                            static_cast<double>(line.wasted_sectors()));
-        add_passes(kernel.passes, place, report);
+        for (const AccessKind kind : {AccessKind::load, AccessKind::store}) {
+            const SharedCounters keys = shared_counters(kind);
+            const Reading& all = report.measured[keys.wavefronts];
+            const Reading& conflicts = report.measured[*keys.conflicts];
+            if (!is_number(all) || !is_number(conflicts)) continue;
+            kernel.passes.add(place, number_in(all), number_in(conflicts));
+        }
         if (line.site.space == Space::global && report.saves_seconds)
             kernel.saves_seconds = kernel.saves_seconds.value_or(0) + *report.saves_seconds;
     }

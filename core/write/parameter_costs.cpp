@@ -31,7 +31,13 @@ class OneParameter {
         for (const auto& say :
              {&OneParameter::of_slope, &OneParameter::of_multiples, &OneParameter::of_exception})
             if (std::string text = (this->*say)(); !text.empty()) return text;
-        return of_ends();
+        // "offset 5 costs 8 times as many sectors as offset 3"
+        const auto end = [&](double ratio) {
+            const auto at = std::ranges::find_if(
+                samples_, [&](const ValueCost& one) { return are_equal_costs(one.ratio, ratio); });
+            return fmt::format("{} {}", shown(key_), value_name(at->value));
+        };
+        return of_extremes(end(worst_), false, end(best_), false);
     }
 
  private:
@@ -115,16 +121,6 @@ class OneParameter {
             }
         return fmt::format("all rows but {} {} cost {}", shown(key_), value_name(alone->value),
                            more());
-    }
-
-    // "offset 5 costs 8 times as many sectors as offset 3"
-    std::string of_ends() const {
-        const auto end = [&](double ratio) {
-            const auto at = std::ranges::find_if(
-                samples_, [&](const ValueCost& one) { return are_equal_costs(one.ratio, ratio); });
-            return fmt::format("{} {}", shown(key_), value_name(at->value));
-        };
-        return of_extremes(end(worst_), false, end(best_), false);
     }
 
     // "naive and tile cost 8 times as many passes as padded"
