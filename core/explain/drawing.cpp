@@ -119,11 +119,6 @@ class Drawing {
             }
             lines_.emplace_back();
         }
-        std::string_view label = "index";
-        for (const std::string& note : access.notes) {
-            put_labelled(label, note);
-            label = {};
-        }
         if (access.findings.empty()) put_reason(access.reasons.why, access.reasons.mend);
         for (const LineFinding& one : access.findings) {
             put_reason(one.text, one.fix);

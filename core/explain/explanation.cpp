@@ -191,8 +191,6 @@ std::vector<ExplainedAccess> accesses_of(const Program& program, const LaunchWar
             first_of.push_back(&instruction);
             home->access = access;
             home->element_bytes = access.width_bytes;
-            home->notes =
-                instruction.formula->notes(instruction.width_bytes, warp.first_thread, warp.lanes);
             if (access.space == Space::global)
                 home->launch = census_of(program, instruction, access, machine);
         }

@@ -59,7 +59,6 @@ struct ExplainedAccess {
     std::optional<BankUse> banks;           // only shared memory has banks
     std::vector<NearPass> constant_passes;  // passes through constant memory
     WarpShape shape;
-    std::vector<std::string> notes;  // how the parts of a user's formula move from lane to lane
     Reasons reasons;
     // Findings of a program's line say more than one warp does, and stand instead of the reasons.
     std::vector<LineFinding> findings = {};

@@ -119,7 +119,6 @@ Json access_of(const ExplainedAccess& access) {
             {"lanes", lane_map(access)},
             {"lines", lines_of(access)},
             {"passes", passes_of(access)},
-            {"notes", access.notes},
             {"cause", found.empty() ? std::string(name_of(access.reasons.cause)) : found[0].cause},
             {"why", found.empty() ? access.reasons.why : joined(found, &LineFinding::text, " ")},
             {"mend", found.empty() ? access.reasons.mend : joined(found, &LineFinding::fix, " ")},

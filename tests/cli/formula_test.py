@@ -244,7 +244,6 @@ class Drawings(Case):
         # 32 lanes at 12 bytes: 12 sectors of 32 bytes; side by side 4.
         self.assertEqual(load["instructions"][0]["predicted"]["load_sectors"], 12)
         self.assertEqual(store["instructions"][0]["predicted"]["store_sectors"], 4)
-        self.assertTrue(load["notes"] and store["notes"])
 
     def test_of_a_built_in_as_a_formula_count_alike(self):
         for at in (0, 5, 11):
