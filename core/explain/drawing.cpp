@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 
 #include "core/explain/line_map.h"
 #include "core/explain/near_memory.h"
@@ -22,11 +21,11 @@ constexpr std::size_t widest = 100;      // longer lines of prose read badly
 constexpr std::size_t note_column = 22;  // where the notes begin in rows of label, number and note
 
 // "80 %", "33.33 %": at most two digits after the point, and none at the end that is 0.
-std::string percent(double ratio, std::string_view blank = " ") {
+std::string percent(double ratio) {
     std::string text = fmt::format("{:.2f}", ratio * 100);
     while (text.back() == '0') text.pop_back();
     if (text.back() == '.') text.pop_back();
-    return text.append(blank).append("%");
+    return text + " %";
 }
 
 class Drawing {
@@ -128,8 +127,6 @@ class Drawing {
                 put_labelled("saves", saving);
             }
         }
-        if (access.launch && access.launch->is_known())
-            put_labelled("launch", launch_note(*access.launch, purpose_of(access)));
     }
 
     void put_reason(std::string_view why, std::string_view fix) {
@@ -299,59 +296,6 @@ class Drawing {
             case Purpose::atomic: break;
         }
         return fmt::format("{} of the sectors' {} bytes are updated", counts.unique_bytes, moved);
-    }
-
-    static std::string launch_note(const LaunchCensus& launch, Purpose purpose) {
-        const std::string_view which = launch.is_whole ? "" : "first ";
-        // A line of an atomic is a packet: it looks up its line's tag once.
-        const std::string_view line = purpose == Purpose::atomic ? "packet" : "line";
-        const std::uint64_t all = launch.warps + launch.idle;
-        const std::string idle =
-            launch.idle == 0
-                ? ""
-                : fmt::format("{} of the {}{} warps {} no lane to serve. ", grouped(launch.idle),
-                              which, grouped(all), launch.idle == 1 ? "has" : "have");
-        if (all == 1) return launch.warps == 1 ? "This warp is the whole launch." : "";
-        if (launch.warps <= 1) return idle + (launch.alike == 1 ? "This one is the other." : "");
-        if (launch.warps == launch.alike)
-            return idle.empty()
-                       ? fmt::format(
-                             "All {}{} warps of the launch take the same number of sectors and "
-                             "{}s.",
-                             which, grouped(launch.warps), line)
-                       : fmt::format(
-                             "{}The other {} take the same number of sectors and {}s as this one.",
-                             idle, grouped(launch.warps), line);
-        const std::string_view takes = launch.alike == 1 ? "takes" : "take";
-        std::string text =
-            idle.empty()        ? fmt::format("{} of the {}{} warps {} as much as this one. ",
-                                              grouped(launch.alike), which, grouped(launch.warps), takes)
-            : launch.alike == 0 ? idle
-                                : fmt::format("{}{} of the other {} {} as much as this one. ", idle,
-                                              grouped(launch.alike), grouped(launch.warps), takes);
-        const auto sectors = static_cast<double>(launch.sum.sectors);
-        text += fmt::format("Warps take {} in {}", span(launch.sectors, "sector"),
-                            span(launch.lines, line));
-        if (launch.sectors.least != launch.sectors.most)
-            text += fmt::format(", {} sectors on average",
-                                average(sectors / static_cast<double>(launch.warps)));
-        const double efficiency =
-            static_cast<double>(launch.sum.unique_bytes) / (sectors * sector_bytes);
-        return text + fmt::format("; the efficiency of all is {}.", percent(efficiency, glue));
-    }
-
-    // "4 to 5 sectors"
-    static std::string span(const LaunchCensus::Span& span, std::string_view what) {
-        const std::string_view plural = span.most == 1 ? "" : "s";
-        if (span.least == span.most) return fmt::format("{} {}{}", span.most, what, plural);
-        return fmt::format("{} to {} {}{}", span.least, span.most, what, plural);
-    }
-    // Two digits after the point; more where those would look like a whole number.
-    static std::string average(double value) {
-        std::string text = fmt::format("{:.2f}", value);
-        if (!text.ends_with(".00")) return text;
-        return value == std::round(value) ? fmt::format("{:.0f}", value)
-                                          : fmt::format("nearly {:.0f}", value);
     }
 
     const Explanation& explanation_;

@@ -94,22 +94,6 @@ Json instructions_of(const ExplainedAccess& access) {
     return list;
 }
 
-Json launch_of(const ExplainedAccess& access) {
-    if (!access.launch || !access.launch->is_known()) return nullptr;
-    const LaunchCensus& launch = *access.launch;
-    return {
-        {"warps", launch.warps},
-        {"alike", launch.alike},
-        {"whole", launch.is_whole},
-        {"sectors",
-         {{"sum", launch.sum.sectors},
-          {"least", launch.sectors.least},
-          {"most", launch.sectors.most}}},
-        {"lines",
-         {{"sum", launch.sum.lines}, {"least", launch.lines.least}, {"most", launch.lines.most}}},
-        {"unique_bytes", launch.sum.unique_bytes}};
-}
-
 Json access_of(const ExplainedAccess& access) {
     const std::vector<LineFinding>& found = access.findings;
     return {{"instructions", instructions_of(access)},
@@ -121,8 +105,7 @@ Json access_of(const ExplainedAccess& access) {
             {"passes", passes_of(access)},
             {"cause", found.empty() ? std::string(name_of(access.reasons.cause)) : found[0].cause},
             {"why", found.empty() ? access.reasons.why : joined(found, &LineFinding::text, " ")},
-            {"mend", found.empty() ? access.reasons.mend : joined(found, &LineFinding::fix, " ")},
-            {"launch", launch_of(access)}};
+            {"mend", found.empty() ? access.reasons.mend : joined(found, &LineFinding::fix, " ")}};
 }
 
 Json tree_of(const LaunchTime& time) {

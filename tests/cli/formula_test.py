@@ -251,7 +251,7 @@ class Drawings(Case):
             built_in = check_document(self.run_ok("explain", "offset", "--at", str(at), "--json").out)
             for one, other in zip(own["explanation"]["accesses"],
                                   built_in["explanation"]["accesses"], strict=True):
-                for key in ("instructions", "lanes", "lines", "cause", "why", "mend", "launch"):
+                for key in ("instructions", "lanes", "lines", "cause", "why", "mend"):
                     self.assertEqual(one[key], other[key])
 
     def test_are_refused_where_something_is_missing_or_too_much(self):
