@@ -24,8 +24,8 @@
 namespace coalprof {
 namespace {
 
-// GitHub gives each step a file for its page, in Markdown: the text goes into a block of code, which
-// no line of it can end.
+// GitHub gives each step a file for its page, in Markdown: the text goes into a block of code,
+// which no line of it can end.
 void add_to_job_summary(const GateReport& report) {
     const char* path = std::getenv("GITHUB_STEP_SUMMARY");
     if (!path || *path == '\0') return;

@@ -22,9 +22,8 @@ struct GateFormat {
     std::string (*write)(const GateReport& report);
 };
 inline constexpr std::array gate_formats{
-    GateFormat{"text", gate_text},   GateFormat{"json", gate_json},
-    GateFormat{"junit", gate_junit}, GateFormat{"github", gate_github},
-    GateFormat{"sarif", gate_sarif}};
+    GateFormat{"text", gate_text}, GateFormat{"json", gate_json}, GateFormat{"junit", gate_junit},
+    GateFormat{"github", gate_github}, GateFormat{"sarif", gate_sarif}};
 // Throws UsageError.
 const GateFormat& find_gate_format(std::string_view name);
 

@@ -127,7 +127,6 @@ class HtmlWriter : public ResultSink {
         json.pop_back();  // more members follow, written one by one: columns can be long
         text_.put("<script type=\"application/json\" class=\"result\">\n");
         put_data(json);
-        put_warps(result);
         if (const std::string sources = source_lines_json(result, style_.find_source);
             !sources.empty())
             put_data(",\n\"sources\":" + sources);
@@ -166,24 +165,6 @@ class HtmlWriter : public ResultSink {
         tree["drawn_by"] = finding_command(finding);
         tree["also"] = others_of(finding);
         return tree;
-    }
-
-    // The warps' lanes, for as many points as there is room.
-    void put_warps(const ResultColumns& result) {
-        if (!style_.find_warp) return;
-        constexpr std::size_t most_drawn = 1000;  // each takes a part of a millisecond
-        WarpShapes shapes;
-        for (std::size_t i = 0; i < std::min(result.names.size(), most_drawn); ++i) {
-            if (shapes.is_full()) break;
-            NamedValues parameters;
-            for (const auto& parameter : result.parameters)
-                parameters.emplace_back(parameter.key, parameter.values[i]);
-            shapes.add(style_.find_warp(result.head, parameters));
-        }
-        if (shapes.shapes().empty()) return;
-        put_data(fmt::format(",\n\"shapes\":[{}],\n\"shape_of\":[{}],\n\"warp_of\":[{}]",
-                             fmt::join(shapes.shapes(), ","), fmt::join(shapes.of_points(), ","),
-                             fmt::join(shapes.warps(), ",")));
     }
 
     static Json tree_of_column(const ResultColumns& result, const ResultColumn& column) {

@@ -78,16 +78,7 @@ addEventListener('DOMContentLoaded', () => {
 
   const drawing = (result, i) => {
     const finding = result.findings.find(one => one.warp && one.point === result.names[i]);
-    if (finding) return drawnLine(finding.warp);
-    const number = result.shape_of ? result.shape_of[i] : undefined;
-    if (number === undefined || number < 0) return [];
-    const index = Array.isArray(result.warp_of) ? result.warp_of[i] : result.warp_of;
-    return result.shapes[number].flatMap(([label, width, runs]) => {
-      const lanes = [];  // [lane, offset]
-      for (let k = 0; k < runs.length; k += 4)
-        for (let n = 0; n < runs[k + 1]; ++n) lanes.push([runs[k] + n, runs[k + 2] + n * runs[k + 3]]);
-      return drawnLanes(`Warp ${index}, ${label}`, width, lanes);
-    });
+    return finding ? drawnLine(finding.warp) : [];
   };
   // A line of a warps file: name, instruction, bytes of a lane, 32 addresses.
   const drawnLine = line => {
@@ -126,32 +117,6 @@ addEventListener('DOMContentLoaded', () => {
   };
 
   const isEstimate = (side, i) => Boolean(side && side.low && side.low[i] !== null);
-  // The sectors of a point beyond the fewest; null: not known.
-  const excessOf = (index, i) => {
-    let sum = 0, ideal = 0;
-    for (const kind of ['load', 'store', 'atomic', 'reduce']) {
-      const of = key => { const c = counters.get(`${kind}_${key}`), side = c && (c.sides[index].measured || c.sides[index].predicted); return side ? side.values[i] : null; };
-      if (of('sectors') === null || of('ideal_sectors') === null) continue;
-      sum += of('sectors'); ideal += of('ideal_sectors');
-    }
-    return ideal > 0 ? sum / ideal - 1 : null;
-  };
-  // The warps of the points that waste most and least, drawn.
-  const extremes = result => {
-    if (result.findings.length) return [];  // they are drawn beside their source
-    const index = results.indexOf(result);
-    const known = result.names.map((_, i) => [i, excessOf(index, i)]).filter(([i, excess]) => excess !== null && drawing(result, i).length);
-    if (known.length === 1) return [el('figure', { class: 'alone' }, ...drawing(result, known[0][0]))];
-    if (!known.length) return [];
-    // For equal waste, the slowest and the fastest: bank conflicts waste no sectors.
-    const time = counters.get('duration_seconds'), side = time && (time.sides[index].measured || time.sides[index].predicted);
-    const later = (a, b) => a[1] - b[1] || (side ? side.values[a[0]] - side.values[b[0]] : 0);
-    const [worst, best] = [known.reduce((most, one) => later(one, most) > 0 ? one : most), known.reduce((least, one) => later(one, least) < 0 ? one : least)];
-    if (worst[1] === best[1]) return [];
-    return [el('div', { class: 'plots' }, ...[['Worst', worst], ['Best', best]].map(([word, [i, excess]]) =>
-      el('figure', {}, el('figcaption', {}, `${word}: ${result.names[i]}, ${excess > 0 ? `${say(Number(excess.toPrecision(3)), 'ratio')} more sectors than the ideal` : 'no sector wasted'}`), ...drawing(result, i))))];
-  };
-
   const dialog = el('dialog', {});
   const details = (result, i) => {
     const rows = [...counters.values()].map(c => [c, c.sides[results.indexOf(result)]])
@@ -200,7 +165,7 @@ addEventListener('DOMContentLoaded', () => {
   const main = el('main');
   if (results.length > 1) main.append(el('h1', {}, `${results.length} results`));
   results.forEach(result => {
-    main.append(el(results.length > 1 ? 'h2' : 'h1', {}, result.own), answers[results.indexOf(result)], ...extremes(result), ...(result.command ? [el('p', { class: 'soft' }, el('code', {}, result.command))] : []), ...result.facts.map(fact => el('p', { class: 'soft' }, fact)));
+    main.append(el(results.length > 1 ? 'h2' : 'h1', {}, result.own), answers[results.indexOf(result)], ...(result.command ? [el('p', { class: 'soft' }, el('code', {}, result.command))] : []), ...result.facts.map(fact => el('p', { class: 'soft' }, fact)));
     if (result.warnings.length) main.append(el('details', { class: 'warnings', open: '' }, el('summary', {}, result.warnings.length === 1 ? '1 warning' : `${result.warnings.length} warnings`), ...result.warnings.slice(0, 50).map(w => el('p', { class: 'soft' }, w)),
       result.warnings.length > 50 ? el('p', { class: 'soft' }, `and ${result.warnings.length - 50} more`) : ''));
   });
