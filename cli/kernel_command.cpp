@@ -74,13 +74,9 @@ void print_list(const KernelCommand& command, const KernelFile& file,
 }
 
 void save(OutputFile& file, const KernelResult& result) {
-    for (std::size_t i = 0; i < result.points.size(); ++i) {
-        std::string name = result.points[i].name;
-        std::ranges::replace_if(
-            name, [](char c) { return c == ' ' || c == '#'; }, '_');
+    for (std::size_t i = 0; i < result.points.size(); ++i)
         for (const WarpAccess& warp : result.warps[i])
-            if (const auto line = warps_file_line(name, warp)) file.write(*line);
-    }
+            if (const auto line = warps_file_line(result.points[i].name, warp)) file.write(*line);
     file.commit();
 }
 

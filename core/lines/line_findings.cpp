@@ -136,10 +136,7 @@ std::string line_of_warp(const std::string& point, WarpAccess warp) {
     for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
         if ((warp.active_lanes >> lane & 1) != 0) lowest = std::min(lowest, warp.addresses[lane]);
     for (std::uint64_t& address : warp.addresses) address -= lowest / line_bytes * line_bytes;
-    std::string name = point;
-    std::ranges::replace(name, ' ', '_');
-    std::ranges::replace(name, '#', '_');
-    std::string line = warps_file_line(name, warp).value_or("");
+    const std::string line = warps_file_line(point, warp).value_or("");
     return line.substr(0, line.find('\n'));
 }
 
