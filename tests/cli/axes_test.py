@@ -2,7 +2,6 @@
 import csv
 import io
 import json
-import re
 import tempfile
 
 import harness
@@ -160,20 +159,6 @@ class Titles(Case):
         for options, is_said in (((), False), (("--dlcm", "cg"), True), (("--dlcm", "ca"), True)):
             saved = self.run_ok("stride", "--range", "1", *options, "--json").out
             self.assertEqual("dlcm" in self.run_ok("report", "-", stdin=saved).out_text.splitlines()[0], is_said)
-
-
-class Pages(Case):
-    def warps(self, *arguments):
-        page = self.run_ok(*arguments, "--format", "html").out_text
-        return re.search(r'(?s)"shapes":(.*?)"shape_of"', page)[1]
-
-    # 1000 floats of 4000 bytes: as cudaMallocPitch would have it, rows begin 4096 bytes apart.
-    def test_draw_a_warp_of_the_pitch_that_was_chosen(self):
-        row = ("row", "--range", "1000", "--pitch")
-        by_itself, none, same = (self.warps(*row, pitch) for pitch in ("auto", "none", "4096B"))
-        self.assertTrue(by_itself)
-        self.assertEqual(by_itself, same)
-        self.assertNotEqual(by_itself, none)
 
 
 class Units(Case):
