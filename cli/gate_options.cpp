@@ -24,13 +24,14 @@
 namespace coalprof {
 namespace {
 
-// GitHub gives each step a file for its page.
+// GitHub gives each step a file for its page, in Markdown: the text goes into a block of code,
+// which no line of it can end.
 void add_to_job_summary(const GateReport& report) {
     const char* path = std::getenv("GITHUB_STEP_SUMMARY");
     if (!path || *path == '\0') return;
     const OutputClaim claim(path, {}, {.replaced = identity_of(std::string(path))});
     const int fd = ::open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    int error = fd < 0 ? errno : write_all(fd, gate_markdown(report));
+    int error = fd < 0 ? errno : write_all(fd, "```\n" + gate_text(report) + "```\n");
     if (fd >= 0 && ::close(fd) != 0 && error == 0) error = errno;
     if (error != 0)
         throw Error(

@@ -74,13 +74,9 @@ void print_list(const KernelCommand& command, const KernelFile& file,
 }
 
 void save(OutputFile& file, const KernelResult& result) {
-    for (std::size_t i = 0; i < result.points.size(); ++i) {
-        std::string name = result.points[i].name;
-        std::ranges::replace_if(
-            name, [](char c) { return c == ' ' || c == '#'; }, '_');
+    for (std::size_t i = 0; i < result.points.size(); ++i)
         for (const WarpAccess& warp : result.warps[i])
-            if (const auto line = warps_file_line(name, warp)) file.write(*line);
-    }
+            if (const auto line = warps_file_line(result.points[i].name, warp)) file.write(*line);
     file.commit();
 }
 
@@ -164,7 +160,14 @@ class KernelRun {
             tail_.status = Status::partial;
         }
         sort_by_saving(tail_.findings);
-        add_notes();
+        // The slowest kernel's launch comes first.
+        std::vector<std::pair<double, std::size_t>> order;
+        for (const LaunchedKernel& one : launched_.kernels)
+            order.emplace_back(-seconds_[&one], order.size());
+        std::ranges::sort(order);
+        for (const auto& [seconds, at] : order)
+            std::ranges::copy(launched_.kernels[at].notes, std::back_inserter(tail_.warnings));
+        std::ranges::copy(launched_.skipped, std::back_inserter(tail_.warnings));
         return std::move(tail_);
     }
     void rethrow_failure() const {
@@ -184,21 +187,18 @@ class KernelRun {
         });
         if (!is_known) tail_.warnings.push_back(std::move(warning));
     }
-    void warn_of(const KernelFile& file) {
-        if (file.is_of_clang())
-            warn_once({"W-CLANG", "",
-                       "clang compiled the kernel, with stand-ins for CUDA's headers: nvcc may "
-                       "order, merge and drop accesses otherwise"});
-        if (!file.missing_headers().empty())
-            warn_once({"W-HEADERS", "",
-                       fmt::format("no folder of -I has {}: an empty file stood for it",
-                                   printable(joined(file.missing_headers(), ", ")))});
-    }
     void run(const Machine& machine, bool says_machine) {
         std::vector<Ready> kernels;
         for (const LaunchedKernel& one : launched_.kernels) {
             const KernelFile& file = one.files->of(machine);
-            warn_of(file);
+            if (file.is_of_clang())
+                warn_once({"W-CLANG", "",
+                           "clang compiled the kernel, with stand-ins for CUDA's headers: nvcc may "
+                           "order, merge and drop accesses otherwise"});
+            if (!file.missing_headers().empty())
+                warn_once({"W-HEADERS", "",
+                           fmt::format("no folder of -I has {}: an empty file stood for it",
+                                       printable(joined(file.missing_headers(), ", ")))});
             kernels.push_back({&one, file.kernel(one.name)});
             if (!skips_)
                 for (const KernelChoice& choice : one.choices)
@@ -324,17 +324,6 @@ class KernelRun {
             });
         std::ranges::move(findings, std::back_inserter(tail_.findings));
     }
-    // The slowest kernel's launch comes first.
-    void add_notes() {
-        std::vector<std::pair<double, std::size_t>> order;
-        for (const LaunchedKernel& one : launched_.kernels)
-            order.emplace_back(-seconds_[&one], order.size());
-        std::ranges::sort(order);
-        for (const auto& [seconds, at] : order)
-            std::ranges::copy(launched_.kernels[at].notes, std::back_inserter(tail_.warnings));
-        std::ranges::copy(launched_.skipped, std::back_inserter(tail_.warnings));
-    }
-
     const KernelCommand& command_;
     const LaunchedKernels& launched_;
     bool skips_;  // what cannot be executed, of all kernels of a file

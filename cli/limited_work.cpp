@@ -23,13 +23,6 @@ std::string text_of(const WorkState& state) {
                : fmt::format(" with {} of {} {}", state.done, state.all, printable(state.what));
 }
 
-Error out_of_memory(const WorkLimits& limits, ExitCode code) {
-    return Error(fmt::format("there is no answer within {} of memory. --memory-limit {}MiB allows "
-                             "more, 0 as much as there is",
-                             size_text(limits.bytes), limits.bytes >> 18),
-                 code);
-}
-
 }  // namespace
 
 void LimitOptions::add_to(CLI::App& command) {
@@ -84,7 +77,11 @@ void do_within(const WorkLimits& limits, const std::function<void(LimitsHeld&)>&
         throw Error(text_of(reached, limits.seconds), code());
     } catch (const std::bad_alloc&) {
         if (limits.bytes == 0) throw;
-        throw out_of_memory(limits, code());
+        throw Error(
+            fmt::format("there is no answer within {} of memory. --memory-limit {}MiB allows "
+                        "more, 0 as much as there is",
+                        size_text(limits.bytes), limits.bytes >> 18),
+            code());
     }
 }
 

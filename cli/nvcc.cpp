@@ -112,15 +112,6 @@ Compiler find_compiler(const std::string& file) {
         shown(file)));
 }
 
-void require_harmless(const std::string& word) {
-    if (shell_word(word) != word)
-        throw UsageError(
-            fmt::format("--nvcc-args {}: nvcc would give it to a shell, which may read "
-                        "it otherwise",
-                        shown(word)),
-            "-D and -I take any text");
-}
-
 // "NAME=VALUE" as compilers read it after -D.
 std::string macro_line(const std::string& define) {
     if (define.find_first_of("\n\r") != define.npos)
@@ -412,7 +403,12 @@ class Compilation {
                         path("kernels.d"))};
         add_folders(words);
         for (const std::string& one : source_.nvcc_args) {
-            require_harmless(one);
+            if (shell_word(one) != one)
+                throw UsageError(
+                    fmt::format("--nvcc-args {}: nvcc would give it to a shell, which may read "
+                                "it otherwise",
+                                shown(one)),
+                    "-D and -I take any text");
             words.push_back(one);
         }
         add_files(words);

@@ -3,7 +3,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 #include <mutex>
@@ -21,15 +20,6 @@ namespace {
 
 std::mutex printing;
 bool has_status = false;
-
-void write_all(std::string_view text) noexcept {
-    while (!text.empty()) {
-        const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
-        if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) return;
-        text.remove_prefix(static_cast<std::size_t>(written));
-    }
-}
 
 // On a terminal; elsewhere unchanged.
 std::string folded_sentences(std::string_view text, int descriptor) {
@@ -51,7 +41,7 @@ std::string folded_sentences(std::string_view text, int descriptor) {
 }
 
 void erase_status() noexcept {
-    if (has_status) write_all("\r\033[K");
+    if (has_status) write_all(STDERR_FILENO, "\r\033[K");
     has_status = false;
 }
 
@@ -91,13 +81,13 @@ void print_err(std::string_view text) noexcept {
     }
     const std::lock_guard lock(printing);
     erase_status();
-    write_all(text);
+    write_all(STDERR_FILENO, text);
 }
 
 void show_status(std::string_view line) noexcept {
     const std::lock_guard lock(printing);
     erase_status();
-    write_all(line);
+    write_all(STDERR_FILENO, line);
     has_status = !line.empty();
 }
 

@@ -123,21 +123,17 @@ bool is_table_on_screen(const OutputTarget& target) {
     return is_standard_output(target.path) && target.format == &default_format();
 }
 
-// Several results make one picture; other formats show one at a time.
-void require_that_all_join(const std::vector<OutputTarget>& targets) {
-    for (const OutputTarget& target : targets)
-        if (!target.format->traits.takes_several)
-            throw UsageError(
-                fmt::format("report: {} shows one result at a time", target.format->name),
-                "html, svg and openmetrics show several: -o FILE.html");
-}
-
 // One picture of all of them, and on standard output a table of each, or one of their sum.
 ExitCode run_joined(const ReportCommand& command, std::vector<OutputTarget> targets) {
     std::vector<OutputTarget> screen;
     std::ranges::copy_if(targets, std::back_inserter(screen), is_table_on_screen);
     std::erase_if(targets, is_table_on_screen);
-    require_that_all_join(targets);
+    // Several results make one picture; other formats show one at a time.
+    for (const OutputTarget& target : targets)
+        if (!target.format->traits.takes_several)
+            throw UsageError(
+                fmt::format("report: {} shows one result at a time", target.format->name),
+                "html, svg and openmetrics show several: -o FILE.html");
     for (const std::string& file : command.files) note_input(file);  // before one of them is shown
     Outputs pictures = command.output.open(targets);
     bool is_damaged = false;

@@ -44,13 +44,6 @@ std::string preload_nvperf(const std::filesystem::path& cupti_path) {
     return beside.string();
 }
 
-void* open_candidate(const LibraryCandidate& candidate) {
-    // For a path, libnvperf_host.so is loaded first.
-    if (!candidate.if_loaded) preload_nvperf(candidate.name);
-    return dlopen(candidate.name.c_str(),
-                  RTLD_NOW | RTLD_GLOBAL | (candidate.if_loaded ? RTLD_NOLOAD : 0));
-}
-
 LoadedCupti describe(void* library, const std::string& name) {
     LoadedCupti loaded;
     loaded.api = bind_all(library);
@@ -197,7 +190,10 @@ LoadedCupti load_cupti(const std::vector<LibraryCandidate>& candidates) {
                 fmt::format("cannot read counters: COALPROF_CUPTI={} is no absolute path; name the "
                             "library, or its folder, from / on",
                             candidate.name));
-        void* library = open_candidate(candidate);
+        // For a path, libnvperf_host.so is loaded first.
+        if (!candidate.if_loaded) preload_nvperf(candidate.name);
+        void* library = dlopen(candidate.name.c_str(),
+                               RTLD_NOW | RTLD_GLOBAL | (candidate.if_loaded ? RTLD_NOLOAD : 0));
         if (library != nullptr) {
             LoadedCupti loaded = describe(library, candidate.name);
             if (missing_host_calls(loaded.api).empty()) return loaded;

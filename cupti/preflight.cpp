@@ -131,20 +131,6 @@ std::vector<std::string> running(const fs::path& root, Predicate is_meant) {
     return found;
 }
 
-// Variables that load, or seem to load, a profiler into this process.
-std::vector<std::string> injected_profilers(const PreflightFacts& facts) {
-    std::vector<std::string> found;
-    for (const auto& [name, value] : facts.environment) {
-        const bool is_preload = name == "LD_PRELOAD" && value.find("njection") != std::string::npos;
-        const bool is_tool = name.starts_with("NSYS_PROFILING") ||
-                             name.starts_with("NV_COMPUTE_PROFILER") ||
-                             name.starts_with("NV_SANITIZER");
-        if (name == "CUDA_INJECTION64_PATH" || is_preload || is_tool)
-            found.push_back(fmt::format("{}={}", name, value.substr(0, 80)));
-    }
-    return found;
-}
-
 }  // namespace
 
 PreflightFacts process_facts() {
@@ -224,7 +210,17 @@ Finding find_container(const PreflightFacts& facts) {
 }
 
 Finding find_other_profilers(const PreflightFacts& facts) {
-    const std::vector<std::string> injected = injected_profilers(facts);
+    // Variables that load, or seem to load, a profiler into this process.
+    std::vector<std::string> injected;
+    for (const auto& [name, value] : facts.environment) {
+        const bool is_preload = name == "LD_PRELOAD" && value.find("njection") != std::string::npos;
+        const bool is_tool = name.starts_with("NSYS_PROFILING") ||
+                             name.starts_with("NV_COMPUTE_PROFILER") ||
+                             name.starts_with("NV_SANITIZER");
+        if (name == "CUDA_INJECTION64_PATH" || is_preload || is_tool)
+            injected.push_back(fmt::format("{}={}", name, value.substr(0, 80)));
+    }
+
     if (!injected.empty())
         return {"other profilers", FindingState::problem,
                 fmt::format("a tool is loaded into this process: {}", fmt::join(injected, ", ")),

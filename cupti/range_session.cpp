@@ -159,8 +159,6 @@ std::vector<CollectedRange> RangeSession::ranges() const {
 
 namespace {
 
-std::string range_name(std::size_t point) { return fmt::format("p{}", point); }
-
 std::optional<std::size_t> point_of_range(std::string_view name) {
     std::size_t point = 0;
     if (!name.starts_with('p')) return std::nullopt;
@@ -218,7 +216,7 @@ class Chunk {
         for (std::size_t point = first_; point < first_ + count_; ++point) {
             attempt(sweep_.before, point);
             // Failed points get a range, too: every pass must have the same ranges.
-            session_->push(range_name(point));
+            session_->push(fmt::format("p{}", point));
             attempt(sweep_.work, point);
             session_->pop();
             ++finished_;

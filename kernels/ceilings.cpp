@@ -89,27 +89,6 @@ double Ceilings::rate_of(std::uint64_t bytes, const std::function<void()>& launc
     return seconds > 0 ? static_cast<double>(bytes) / seconds : 0;
 }
 
-double Ceilings::read_rate(const Buffer& buffer) {
-    const std::uint64_t cells = buffer.bytes() / cell_bytes;
-    KernelParameters parameters;
-    parameters.add(buffer.address());
-    parameters.add(std::uint64_t{cells});
-    parameters.add(Word{0});
-    parameters.add(buffer.address());
-    double best = 0;
-    for (const ReadLoop& loop : loops) {
-        const Kernel& kernel = bench_.shop.kernel(request(), loop.kernel);
-        const LaunchSize size{
-            .grid = loop.cells_per_thread != 0
-                        ? cells / (loop.block * loop.cells_per_thread)
-                        : bench_.facts.multiprocessors * loop.blocks_per_processor,
-            .block = loop.block};
-        const auto launch = [&] { kernel.launch(size, parameters.pointers()); };
-        best = std::max(best, rate_of(buffer.bytes(), launch));
-    }
-    return best;
-}
-
 double Ceilings::copy_rate(const Buffer& buffer) {
     const Gpu& gpu = bench_.gpu;
     const std::uint64_t half = buffer.bytes() / 2;
@@ -126,7 +105,24 @@ const Ceilings::Rates& Ceilings::rates() {
     const Buffer buffer(gpu, buffer_bytes(), "measuring this GPU's ceilings");
     gpu.check(gpu.api().fill_bytes(buffer.address(), 0, buffer.bytes(), nullptr),
               "clear the buffer for this GPU's ceilings");
-    const double read = read_rate(buffer);
+    const std::uint64_t cells = buffer.bytes() / cell_bytes;
+    KernelParameters parameters;
+    parameters.add(buffer.address());
+    parameters.add(std::uint64_t{cells});
+    parameters.add(Word{0});
+    parameters.add(buffer.address());
+    double read = 0;
+    for (const ReadLoop& loop : loops) {
+        const Kernel& kernel = bench_.shop.kernel(request(), loop.kernel);
+        const LaunchSize size{
+            .grid = loop.cells_per_thread != 0
+                        ? cells / (loop.block * loop.cells_per_thread)
+                        : bench_.facts.multiprocessors * loop.blocks_per_processor,
+            .block = loop.block};
+        const auto launch = [&] { kernel.launch(size, parameters.pointers()); };
+        read = std::max(read, rate_of(buffer.bytes(), launch));
+    }
+
     return rates_.emplace(Rates{read, copy_rate(buffer)});
 }
 

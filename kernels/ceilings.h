@@ -33,7 +33,6 @@ class Ceilings {
 
     const Rates& rates();
     std::uint64_t buffer_bytes() const;
-    double read_rate(const Buffer& buffer);
     double copy_rate(const Buffer& buffer);
     double rate_of(std::uint64_t bytes, const std::function<void()>& launch);
 

@@ -417,12 +417,6 @@ std::string check_kernel(std::size_t k, std::string_view name, std::string_view 
         name, k, parameters, action);
 }
 
-std::string undo_kernel(const Program& program, const InstructionShape& one, std::size_t k) {
-    return check_kernel(k, "undo", "const Index threads, const LaunchArgument launch",
-                        fmt::format("reduce_value<{}>(operand.base + element * {}, true, launch);",
-                                    number_name(one.number), program.instructions[k].width_bytes));
-}
-
 }  // namespace
 
 std::string compose_access(const Plan& plan, const ProgramShape& shape) {
@@ -474,7 +468,10 @@ std::string compose_check(const Plan& plan, const ProgramShape& shape) {
             text += check_kernel(k, "restore", "const Index threads, Index* const first_wrong",
                                  fmt::format("restore<{}>(operand, element);", width));
         } else if (one.counts) {
-            text += undo_kernel(plan.program, one, k);
+            text += check_kernel(
+                k, "undo", "const Index threads, const LaunchArgument launch",
+                fmt::format("reduce_value<{}>(operand.base + element * {}, true, launch);",
+                            number_name(one.number), plan.program.instructions[k].width_bytes));
         }
     }
     return text + "}  // namespace coalprof\n";

@@ -286,7 +286,32 @@ std::shared_future<void> PlanLaunch::begin_verify() {
     if (counts_ && has_run_ && state_of(0).added == 0) launch();
     if (shape_.needs_near_check) launch_near_check();
     if (is_checked_on_host(plan_.program)) return begin_host_check();
-    verify_on_device();
+    // First compares every element that a thread stored to; then undoes all of that; then every
+    // element of every array must be as filled. No further memory is needed, and the arrays are
+    // afterwards as before the first launch.
+    if (has_run_) {
+        run_checks("check", AccessKind::store);
+        run_checks("restore", AccessKind::store);
+        if (state_of(0).added != 0) {
+            run_checks("undo", AccessKind::atomic);
+            run_checks("undo", AccessKind::reduce);
+        }
+    }
+    for (std::size_t k = 0; k < plan_.program.arrays.size(); ++k) {
+        const Array& array = plan_.program.arrays[k];
+        if (global_bytes(plan_.program, k) == 0) continue;
+        const Index first_wrong = cleared_findings();
+        KernelParameters parameters;
+        parameters.add(operand_of(k));
+        parameters.add(std::uint64_t{array.elements});
+        parameters.add(first_wrong);
+        bench_.shop
+            .kernel(request_for_compare(array.element_bytes, shape_.contents[k]), compare_kernel)
+            .launch(size_over(array.elements), parameters.pointers());
+        report_first_wrong(k, false);
+    }
+    has_run_ = false;
+    launch_argument_.real_increment = 0;
     refuse_fault(read_fault());
     return verified();
 }
@@ -329,23 +354,6 @@ std::shared_future<void> PlanLaunch::begin_host_check() {
     });
 }
 
-// First compares every element that a thread stored to; then undoes all of that; then every element
-// of every array must be as filled. No further memory is needed, and the arrays are afterwards as
-// before the first launch.
-void PlanLaunch::verify_on_device() {
-    if (has_run_) {
-        run_checks("check", AccessKind::store);
-        run_checks("restore", AccessKind::store);
-        if (state_of(0).added != 0) {
-            run_checks("undo", AccessKind::atomic);
-            run_checks("undo", AccessKind::reduce);
-        }
-    }
-    expect_start_values();
-    has_run_ = false;
-    launch_argument_.real_increment = 0;
-}
-
 Index PlanLaunch::cleared_findings() {
     const Gpu& gpu = bench_.gpu;
     const Index first_wrong = arena_->records() + sizeof(WrongResult);
@@ -383,22 +391,6 @@ void PlanLaunch::run_checks(std::string_view name, AccessKind kind) {
                     fmt::format("coalprof_{}_{}", name, k).c_str())
             .launch(size_over(program.threads), parameters.pointers());
         report_first_wrong(instruction.array, true);
-    }
-}
-
-void PlanLaunch::expect_start_values() {
-    for (std::size_t k = 0; k < plan_.program.arrays.size(); ++k) {
-        const Array& array = plan_.program.arrays[k];
-        if (global_bytes(plan_.program, k) == 0) continue;
-        const Index first_wrong = cleared_findings();
-        KernelParameters parameters;
-        parameters.add(operand_of(k));
-        parameters.add(std::uint64_t{array.elements});
-        parameters.add(first_wrong);
-        bench_.shop
-            .kernel(request_for_compare(array.element_bytes, shape_.contents[k]), compare_kernel)
-            .launch(size_over(array.elements), parameters.pointers());
-        report_first_wrong(k, false);
     }
 }
 

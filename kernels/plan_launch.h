@@ -45,11 +45,9 @@ class PlanLaunch : public PreparedLaunch {
     ArrayState state_of(std::size_t array) const;
     void launch_near_check();
     std::shared_future<void> begin_host_check();
-    void verify_on_device();
     // The place for the first wrong element, empty.
     Index cleared_findings();
     void run_checks(std::string_view name, AccessKind kind);
-    void expect_start_values();
     void report_first_wrong(std::size_t array, bool touched);
     WrongResult read_fault();
 

@@ -43,7 +43,15 @@ class LineParser {
     bool parse_up_to_op() {
         skip_blanks();
         if (is_at_end()) return false;
-        parse_name();
+        const char* first = at_;
+        bool is_plain = true;  // printable ASCII
+        for (; at_ != end_ && !is_blank(*at_); ++at_)
+            is_plain = is_plain && *at_ > ' ' && *at_ < '\x7f' && *at_ != '#';
+        line_.name = {first, static_cast<std::size_t>(at_ - first)};
+        if (line_.name.size() > most_warp_name_bytes)
+            refuse(first, fmt::format("a name has {} bytes at most, and this one {}",
+                                      most_warp_name_bytes, line_.name.size()));
+        if (!is_plain) check_name();
         parse_op();
         return true;
     }
@@ -79,18 +87,6 @@ class LineParser {
         return {first, static_cast<std::size_t>(last - first)};
     }
     std::string_view word() const { return word_at(at_); }
-
-    void parse_name() {
-        const char* first = at_;
-        bool is_plain = true;  // printable ASCII
-        for (; at_ != end_ && !is_blank(*at_); ++at_)
-            is_plain = is_plain && *at_ > ' ' && *at_ < '\x7f' && *at_ != '#';
-        line_.name = {first, static_cast<std::size_t>(at_ - first)};
-        if (line_.name.size() > most_warp_name_bytes)
-            refuse(first, fmt::format("a name has {} bytes at most, and this one {}",
-                                      most_warp_name_bytes, line_.name.size()));
-        if (!is_plain) check_name();
-    }
 
     void check_name() const {
         for (std::size_t i = 0; i < line_.name.size();) {
@@ -260,15 +256,17 @@ WarpOp read_warp_op(std::string_view word, std::string_view option) {
     return ops[static_cast<std::size_t>(found - op_words.begin())];
 }
 
-std::optional<std::string> warps_file_line(std::string_view name, const WarpAccess& access) {
+std::optional<std::string> warps_file_line(std::string name, const WarpAccess& access) {
     const auto op = std::ranges::find(ops, WarpOp{access.kind, access.space});
     const bool is_atomic = access.kind == AccessKind::atomic || access.kind == AccessKind::reduce;
     if (op == ops.end() || access.active_lanes == 0 ||
         (is_atomic && access.width_bytes != 4 && access.width_bytes != 8))
         return std::nullopt;
-    std::string text =
-        fmt::format("{} {} {}", name.substr(0, most_warp_name_bytes),
-                    op_words[static_cast<std::size_t>(op - ops.begin())], access.width_bytes);
+    name.resize(std::min(name.size(), most_warp_name_bytes));
+    std::ranges::replace_if(
+        name, [](char c) { return c == ' ' || c == '#'; }, '_');
+    std::string text = fmt::format(
+        "{} {} {}", name, op_words[static_cast<std::size_t>(op - ops.begin())], access.width_bytes);
     for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
         if ((access.active_lanes >> lane & 1) != 0)
             text += fmt::format(" {:#x}", access.addresses[lane]);

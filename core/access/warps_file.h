@@ -43,9 +43,9 @@ struct WarpLine {
     std::uint64_t number = 0;  // line of the file from 1, comments and blank lines counted
 };
 
-// A line of the file with its end; a name that is too long is cut. None where no line can hold it:
-// other ops and widths, or no active lane.
-std::optional<std::string> warps_file_line(std::string_view name, const WarpAccess& access);
+// A line of the file with its end; in the name blanks and # become _, and one that is too long is
+// cut. None where no line can hold it: other ops and widths, or no active lane.
+std::optional<std::string> warps_file_line(std::string name, const WarpAccess& access);
 
 // `yes`: reading may wait for input that is not there yet.
 enum class Wait : std::uint8_t { no, yes };

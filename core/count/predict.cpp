@@ -38,11 +38,6 @@ void set_l2(Readings& readings, AccessKind kind, const GlobalCounts& counts) {
     if (kind == AccessKind::load) readings[Counter::l1_hit_sectors] = std::uint64_t{0};
 }
 
-void set_dram_unavailable(Readings& readings) {
-    readings[Counter::dram_read_bytes] = Unavailable{dram_reason};
-    readings[Counter::dram_write_bytes] = Unavailable{dram_reason};
-}
-
 // When several warps touch one line, what L1 and L2 do depends on which comes first. Where they
 // share lines but no sector, there is no hit, and each sector goes to L2 once (measured: all of 206
 // launches on an H200 and an H100, docs/how-it-works.md).
@@ -197,7 +192,8 @@ Readings Predictor::predict_launch(const Plan& plan, const Placement& placement,
         readings = counts_transactions() ? predict_transactions(plan, placement, instructions)
                                          : predict_sectors(plan, placement, instructions);
         add_texture_loads(plan.program, placement, readings, instructions);
-        set_dram_unavailable(readings);
+        readings[Counter::dram_read_bytes] = Unavailable{dram_reason};
+        readings[Counter::dram_write_bytes] = Unavailable{dram_reason};
         set_beyond_device_memory(plan.allocation, readings);
     }
     add_near_memories(plan.program, placement, readings, instructions);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 
 #include "core/explain/line_map.h"
 #include "core/explain/near_memory.h"
@@ -22,11 +21,11 @@ constexpr std::size_t widest = 100;      // longer lines of prose read badly
 constexpr std::size_t note_column = 22;  // where the notes begin in rows of label, number and note
 
 // "80 %", "33.33 %": at most two digits after the point, and none at the end that is 0.
-std::string percent(double ratio, std::string_view blank = " ") {
+std::string percent(double ratio) {
     std::string text = fmt::format("{:.2f}", ratio * 100);
     while (text.back() == '0') text.pop_back();
     if (text.back() == '.') text.pop_back();
-    return text.append(blank).append("%");
+    return text + " %";
 }
 
 class Drawing {
@@ -37,7 +36,18 @@ class Drawing {
           width_(std::clamp(style.width == 0 ? usual_width : style.width, narrowest, widest)) {}
 
     std::vector<StyledLine> lines() {
-        title();
+        std::string text = explanation_.name;
+        if (!explanation_.formula.empty()) text += ": " + explanation_.formula;
+        put_indented(text, Ink::heading);
+        text = explanation_.settings;
+        if (explanation_.warps > 1)
+            text += fmt::format(", warp {} of {}", grouped(explanation_.warp),
+                                grouped(explanation_.warps));
+        text += fmt::format("{}on {}", text.empty() ? "" : ", ", explanation_.machine);
+        if (explanation_.evidence != text_of(Evidence::measured))
+            text += fmt::format(" ({})", explanation_.evidence);
+        put_indented(text, Ink::plain);
+        if (!explanation_.choice.empty()) put_indented(explanation_.choice, Ink::plain);
         for (std::size_t i = 0; i < explanation_.accesses.size(); ++i) {
             lines_.emplace_back();
             access(explanation_.accesses[i]);
@@ -94,21 +104,6 @@ class Drawing {
                            number(time.seconds.high), phrase_of(time.limit),
                            is_of_accesses ? "" : ", not by its accesses");
     }
-    void title() {
-        std::string text = explanation_.name;
-        if (!explanation_.formula.empty()) text += ": " + explanation_.formula;
-        put_indented(text, Ink::heading);
-        text = explanation_.settings;
-        if (explanation_.warps > 1)
-            text += fmt::format(", warp {} of {}", grouped(explanation_.warp),
-                                grouped(explanation_.warps));
-        text += fmt::format("{}on {}", text.empty() ? "" : ", ", explanation_.machine);
-        if (explanation_.evidence != text_of(Evidence::measured))
-            text += fmt::format(" ({})", explanation_.evidence);
-        put_indented(text, Ink::plain);
-        if (!explanation_.choice.empty()) put_indented(explanation_.choice, Ink::plain);
-    }
-
     void access(const ExplainedAccess& access) {
         put_indented(head_of(access), Ink::plain);
         if (access.shape.active_lanes > 0) {
@@ -123,11 +118,6 @@ class Drawing {
             }
             lines_.emplace_back();
         }
-        std::string_view label = "index";
-        for (const std::string& note : access.notes) {
-            put_labelled(label, note);
-            label = {};
-        }
         if (access.findings.empty()) put_reason(access.reasons.why, access.reasons.mend);
         for (const LineFinding& one : access.findings) {
             put_reason(one.text, one.fix);
@@ -137,8 +127,6 @@ class Drawing {
                 put_labelled("saves", saving);
             }
         }
-        if (access.launch && access.launch->is_known())
-            put_labelled("launch", launch_note(*access.launch, purpose_of(access)));
     }
 
     void put_reason(std::string_view why, std::string_view fix) {
@@ -153,7 +141,7 @@ class Drawing {
         for (const StyledLine& line : map.legend()) put(line);
         lines_.emplace_back();
         if (access.access.space == Space::local) {
-            local_counts(access);
+            square_row("sectors", sectors_in(access.lines), ideal_local_sectors(access.shape));
         } else {
             counts(access);
         }
@@ -181,10 +169,6 @@ class Drawing {
         lines_.emplace_back();
         const std::size_t passes = access.constant_passes.size();
         square_row("passes", passes, passes / std::max<std::size_t>(access.shape.places, 1));
-    }
-
-    void local_counts(const ExplainedAccess& access) {
-        square_row("sectors", sectors_in(access.lines), ideal_local_sectors(access.shape));
     }
 
     // "load of a and store to a, each: lane 0 a[11], lane 1 a[12], ... lane 31 a[42]"
@@ -312,59 +296,6 @@ class Drawing {
             case Purpose::atomic: break;
         }
         return fmt::format("{} of the sectors' {} bytes are updated", counts.unique_bytes, moved);
-    }
-
-    static std::string launch_note(const LaunchCensus& launch, Purpose purpose) {
-        const std::string_view which = launch.is_whole ? "" : "first ";
-        // A line of an atomic is a packet: it looks up its line's tag once.
-        const std::string_view line = purpose == Purpose::atomic ? "packet" : "line";
-        const std::uint64_t all = launch.warps + launch.idle;
-        const std::string idle =
-            launch.idle == 0
-                ? ""
-                : fmt::format("{} of the {}{} warps {} no lane to serve. ", grouped(launch.idle),
-                              which, grouped(all), launch.idle == 1 ? "has" : "have");
-        if (all == 1) return launch.warps == 1 ? "This warp is the whole launch." : "";
-        if (launch.warps <= 1) return idle + (launch.alike == 1 ? "This one is the other." : "");
-        if (launch.warps == launch.alike)
-            return idle.empty()
-                       ? fmt::format(
-                             "All {}{} warps of the launch take the same number of sectors and "
-                             "{}s.",
-                             which, grouped(launch.warps), line)
-                       : fmt::format(
-                             "{}The other {} take the same number of sectors and {}s as this one.",
-                             idle, grouped(launch.warps), line);
-        const std::string_view takes = launch.alike == 1 ? "takes" : "take";
-        std::string text =
-            idle.empty()        ? fmt::format("{} of the {}{} warps {} as much as this one. ",
-                                              grouped(launch.alike), which, grouped(launch.warps), takes)
-            : launch.alike == 0 ? idle
-                                : fmt::format("{}{} of the other {} {} as much as this one. ", idle,
-                                              grouped(launch.alike), grouped(launch.warps), takes);
-        const auto sectors = static_cast<double>(launch.sum.sectors);
-        text += fmt::format("Warps take {} in {}", span(launch.sectors, "sector"),
-                            span(launch.lines, line));
-        if (launch.sectors.least != launch.sectors.most)
-            text += fmt::format(", {} sectors on average",
-                                average(sectors / static_cast<double>(launch.warps)));
-        const double efficiency =
-            static_cast<double>(launch.sum.unique_bytes) / (sectors * sector_bytes);
-        return text + fmt::format("; the efficiency of all is {}.", percent(efficiency, glue));
-    }
-
-    // "4 to 5 sectors"
-    static std::string span(const LaunchCensus::Span& span, std::string_view what) {
-        const std::string_view plural = span.most == 1 ? "" : "s";
-        if (span.least == span.most) return fmt::format("{} {}{}", span.most, what, plural);
-        return fmt::format("{} to {} {}{}", span.least, span.most, what, plural);
-    }
-    // Two digits after the point; more where those would look like a whole number.
-    static std::string average(double value) {
-        std::string text = fmt::format("{:.2f}", value);
-        if (!text.ends_with(".00")) return text;
-        return value == std::round(value) ? fmt::format("{:.0f}", value)
-                                          : fmt::format("nearly {:.0f}", value);
     }
 
     const Explanation& explanation_;

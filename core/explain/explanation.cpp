@@ -22,12 +22,8 @@
 namespace coalprof {
 namespace {
 
-bool counts_sectors(const Machine& machine) {
-    return machine.rules->global == GlobalRule::sectors_by_warp;
-}
-
 void require_drawable(const Machine& machine) {
-    if (counts_sectors(machine)) return;
+    if (machine.rules->global == GlobalRule::sectors_by_warp) return;
     throw UsageError(
         fmt::format("--machine {}: explain draws warps from compute capability 7.0 on",
                     machine.name),
@@ -86,35 +82,6 @@ void finish(ExplainedAccess& explained, const Machine& machine) {
     }
 }
 
-LaunchCensus census_of(const Program& program, const Instruction& instruction,
-                       const WarpAccess& drawn, const Machine& machine) {
-    const Coalescer coalescer(*machine.rules);
-    const GlobalCounts here = coalescer.count(drawn);
-    const auto count = [&](const WarpAccess& access) {
-        const GlobalCounts counts = coalescer.count(access);
-        LaunchCensus one;
-        if (counts.requests == 0) return one;
-        one.warps = 1;
-        one.alike = counts.sectors == here.sectors && counts.lines == here.lines &&
-                    counts.unique_bytes == here.unique_bytes &&
-                    counts.active_bytes == here.active_bytes &&
-                    counts.l2_requests == here.l2_requests;
-        one.sectors = {counts.sectors, counts.sectors};
-        one.lines = {counts.lines, counts.lines};
-        one.sum = counts;
-        return one;
-    };
-    // Sectors of loads and stores do not depend on the hash of lines; packets of atomics do.
-    const Sensitivity sensitivity{.hashes_lines = !is_load_or_store(instruction.kind) &&
-                                                  coalescer.hashes_lines()};
-    const Program counted = instruction.formula->period() ? program : first_part(program);
-    LaunchCensus census =
-        sum_over_launch<LaunchCensus>(counted, {}, instruction, sensitivity, count);
-    census.is_whole = counted.threads == program.threads;
-    census.idle = warp_count(counted) - census.warps;
-    return census;
-}
-
 bool is_plain_load(const ExplainedAccess& access) {
     return access.access.space == Space::global && purpose_of(access) == Purpose::load &&
            !access.instructions.front().array.empty();
@@ -166,18 +133,9 @@ void tell_what_loads_share(std::vector<ExplainedAccess>& accesses) {
     }
 }
 
-void tell_how_many_take_turns(ExplainedAccess& explained, const TurnCensus& census,
-                              bool is_whole_launch) {
-    if (census.warps < 2 || explained.shape.active_lanes == 0) return;
-    explained.reasons.why += fmt::format(
-        " {} of the {}{} warps {} as many lanes on one word as this one.", grouped(census.alike),
-        is_whole_launch ? "" : "first ", grouped(census.warps), census.alike == 1 ? "has" : "have");
-}
-
 std::vector<ExplainedAccess> accesses_of(const Program& program, const LaunchWarp& warp,
                                          const Machine& machine) {
     std::vector<ExplainedAccess> accesses;
-    std::vector<const Instruction*> first_of;  // each access's first instruction
     // Data that go through several memories are followed step by step.
     const bool has_steps = std::any_of(
         program.instructions.begin(), program.instructions.end(),
@@ -192,23 +150,13 @@ std::vector<ExplainedAccess> accesses_of(const Program& program, const LaunchWar
         if (home == accesses.end()) {
             require_drawable(machine);
             home = accesses.emplace(accesses.end());
-            first_of.push_back(&instruction);
             home->access = access;
             home->element_bytes = access.width_bytes;
-            home->notes =
-                instruction.formula->notes(instruction.width_bytes, warp.first_thread, warp.lanes);
-            if (access.space == Space::global)
-                home->launch = census_of(program, instruction, access, machine);
         }
         home->instructions.push_back(
             explained(access, program.arrays[instruction.array].name, machine));
     }
-    for (std::size_t i = 0; i < accesses.size(); ++i) {
-        finish(accesses[i], machine);
-        if (!takes_turns(*first_of[i])) continue;
-        const TurnCensus census = census_of_turns(program, *first_of[i], accesses[i].access);
-        tell_how_many_take_turns(accesses[i], census, census.warps == warp_count(program));
-    }
+    for (ExplainedAccess& access : accesses) finish(access, machine);
     tell_what_loads_share(accesses);
     return accesses;
 }
@@ -260,17 +208,6 @@ NamedValues chosen_options(const Plan& plan, const Rules& rules) {
 }
 
 }  // namespace
-
-void LaunchCensus::add(const LaunchCensus& other, std::uint64_t times) {
-    warps += other.warps * times;
-    alike += other.alike * times;
-    const auto widen = [](Span& span, const Span& by) {
-        span = {std::min(span.least, by.least), std::max(span.most, by.most)};
-    };
-    widen(sectors, other.sectors);
-    widen(lines, other.lines);
-    sum.add(other.sum, times);
-}
 
 Purpose purpose_of(const ExplainedAccess& access) {
     bool loads = false;

@@ -29,25 +29,6 @@ struct ExplainedInstruction {
     Readings readings;    // the same counts under the keys of every other output
 };
 
-// The other warps of the launch compared with the drawn one.
-struct LaunchCensus {
-    std::uint64_t warps = 0;  // warps that have an active lane
-    std::uint64_t alike = 0;  // warps with the drawn one's lanes, sectors, lines and unique bytes
-    struct Span {
-        std::uint64_t least = ~0ull;
-        std::uint64_t most = 0;
-    };
-    Span sectors;  // sectors that one warp touches
-    Span lines;
-    GlobalCounts sum;
-    bool is_whole = true;    // false: only the first warps were counted
-    std::uint64_t idle = 0;  // counted warps without an active lane
-
-    bool is_known() const { return sum.traffic_doubts == 0; }
-    // For sum_over_launch().
-    void add(const LaunchCensus& other, std::uint64_t times = 1);
-};
-
 // Instructions that touch the same places, explained once. Byte addresses count from the start of
 // their array, or for a warp without arrays from `origin_address`.
 struct ExplainedAccess {
@@ -59,12 +40,9 @@ struct ExplainedAccess {
     std::optional<BankUse> banks;           // only shared memory has banks
     std::vector<NearPass> constant_passes;  // passes through constant memory
     WarpShape shape;
-    std::vector<std::string> notes;  // how the parts of a user's formula move from lane to lane
     Reasons reasons;
     // Findings of a program's line say more than one warp does, and stand instead of the reasons.
     std::vector<LineFinding> findings = {};
-    // For global memory from compute capability 7.0 on; none for a single warp.
-    std::optional<LaunchCensus> launch;
 };
 
 // The time of the whole launch, an estimate: nine of ten measured launches lie between low and

@@ -73,45 +73,25 @@ Json number_of(const Reading& reading) {
     return nullptr;
 }
 
-// The readings, and the reasons of those that are null.
-void put_counts(Json& instruction, const Readings& readings) {
-    Json counts = Json::object();
-    Json unavailable = Json::object();
-    readings.each([&](Counter counter, const Reading& reading) {
-        counts[std::string(key_of(counter))] = number_of(reading);
-        if (const auto* none = std::get_if<Unavailable>(&reading))
-            unavailable[std::string(key_of(counter))] = std::string(none->reason);
-    });
-    instruction["predicted"] = std::move(counts);
-    instruction["unavailable"] = std::move(unavailable);
-}
-
 Json instructions_of(const ExplainedAccess& access) {
     Json list = Json::array();
     for (const ExplainedInstruction& instruction : access.instructions) {
         Json item = {
             {"kind", name_of(instruction.kind)},
             {"array", instruction.array.empty() ? Json(nullptr) : Json(instruction.array)}};
-        put_counts(item, instruction.readings);
+        // The readings, and the reasons of those that are null.
+        Json counts = Json::object();
+        Json unavailable = Json::object();
+        instruction.readings.each([&](Counter counter, const Reading& reading) {
+            counts[std::string(key_of(counter))] = number_of(reading);
+            if (const auto* none = std::get_if<Unavailable>(&reading))
+                unavailable[std::string(key_of(counter))] = std::string(none->reason);
+        });
+        item["predicted"] = std::move(counts);
+        item["unavailable"] = std::move(unavailable);
         list.push_back(std::move(item));
     }
     return list;
-}
-
-Json launch_of(const ExplainedAccess& access) {
-    if (!access.launch || !access.launch->is_known()) return nullptr;
-    const LaunchCensus& launch = *access.launch;
-    return {
-        {"warps", launch.warps},
-        {"alike", launch.alike},
-        {"whole", launch.is_whole},
-        {"sectors",
-         {{"sum", launch.sum.sectors},
-          {"least", launch.sectors.least},
-          {"most", launch.sectors.most}}},
-        {"lines",
-         {{"sum", launch.sum.lines}, {"least", launch.lines.least}, {"most", launch.lines.most}}},
-        {"unique_bytes", launch.sum.unique_bytes}};
 }
 
 Json access_of(const ExplainedAccess& access) {
@@ -123,11 +103,9 @@ Json access_of(const ExplainedAccess& access) {
             {"lanes", lane_map(access)},
             {"lines", lines_of(access)},
             {"passes", passes_of(access)},
-            {"notes", access.notes},
             {"cause", found.empty() ? std::string(name_of(access.reasons.cause)) : found[0].cause},
             {"why", found.empty() ? access.reasons.why : joined(found, &LineFinding::text, " ")},
-            {"mend", found.empty() ? access.reasons.mend : joined(found, &LineFinding::fix, " ")},
-            {"launch", launch_of(access)}};
+            {"mend", found.empty() ? access.reasons.mend : joined(found, &LineFinding::fix, " ")}};
 }
 
 Json tree_of(const LaunchTime& time) {

@@ -31,7 +31,7 @@ bool is_comparable(const Program& program, const Machine& machine) {
                        });
 }
 
-// The same as shape_of(), in a third of its time: a census needs it for every warp.
+// The same as shape_of(), in a third of its time.
 std::uint32_t turns_of(const WarpAccess& access) {
     std::array<std::uint64_t, warp_lanes> words{};
     std::size_t count = 0;
@@ -81,18 +81,6 @@ Program first_part(const Program& program, std::uint64_t most_warps) {
 
 bool takes_turns(const Instruction& instruction) {
     return instruction.space == Space::shared && !is_load_or_store(instruction.kind);
-}
-
-TurnCensus census_of_turns(const Program& program, const Instruction& instruction,
-                           const WarpAccess& drawn) {
-    const std::uint32_t turns = turns_of(drawn);
-    TurnCensus census{.warps = std::min(warp_count(program), most_warps_looked_at)};
-    for (std::uint64_t i = 0; i < census.warps; ++i) {
-        const LaunchWarp warp = warp_at(program, i);
-        census.alike += turns == turns_of(access_of_warp(program, {}, instruction,
-                                                         warp.first_thread, warp.lanes));
-    }
-    return census;
 }
 
 WarpSample sample_of(const Program& program, const Machine& machine, std::uint64_t most_looked_at) {

@@ -31,14 +31,6 @@ Program first_part(const Program& program, std::uint64_t most_warps = 1ull << 20
 // True for atomics on shared memory, which serialize the lanes of one word.
 bool takes_turns(const Instruction& instruction);
 
-// The number of sampled warps that have as many lanes on one word as the drawn one.
-struct TurnCensus {
-    std::uint64_t warps = 0;
-    std::uint64_t alike = 0;
-};
-TurnCensus census_of_turns(const Program& program, const Instruction& instruction,
-                           const WarpAccess& drawn);
-
 // Warps have one shape if their instructions take as many sectors and lines, or passes. In launches
 // with more warps than are sampled, the first ones decide. Where neither sectors of global memory
 // nor passes count, the first whole warp stands for all.

@@ -58,20 +58,6 @@ std::optional<LaneRows> lane_rows_of(const std::vector<std::uint64_t>& by_lane) 
     return std::nullopt;
 }
 
-void set_sectors(WarpShape& shape, const WarpAccess& access) {
-    shape.least_used_bytes = sector_bytes;
-    for (const TouchedLine& line : touched_lines(access)) {
-        ++shape.lines;
-        for (const TouchedSector& sector : line.sectors) {
-            if (sector.lanes == 0) continue;
-            ++shape.sectors;
-            const auto used = static_cast<std::uint32_t>(std::popcount(sector.used_bytes));
-            shape.least_used_bytes = std::min(shape.least_used_bytes, used);
-            shape.most_used_bytes = std::max(shape.most_used_bytes, used);
-        }
-    }
-}
-
 }  // namespace
 
 std::vector<TouchedLine> touched_lines(const WarpAccess& access) {
@@ -132,7 +118,17 @@ WarpShape shape_of(const WarpAccess& access) {
     if (!shape.lanes_keep_distance && are_neighbours(access.active_lanes) &&
         (access.active_lanes & 1) != 0)
         shape.rows = lane_rows_of(by_lane);
-    set_sectors(shape, access);
+    shape.least_used_bytes = sector_bytes;
+    for (const TouchedLine& line : touched_lines(access)) {
+        ++shape.lines;
+        for (const TouchedSector& sector : line.sectors) {
+            if (sector.lanes == 0) continue;
+            ++shape.sectors;
+            const auto used = static_cast<std::uint32_t>(std::popcount(sector.used_bytes));
+            shape.least_used_bytes = std::min(shape.least_used_bytes, used);
+            shape.most_used_bytes = std::max(shape.most_used_bytes, used);
+        }
+    }
     return shape;
 }
 

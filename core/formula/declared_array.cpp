@@ -86,13 +86,10 @@ class DeclarationReader {
         if (!text.extents.empty() && text.elements() > values.size())
             fail(fmt::format("the file holds {} elements, the array {}", values.size(),
                              text.elements()));
-        if (!array_.type) array_.type = type_of(file);
+        if (!array_.type)
+            array_.type = find_element_type(
+                fmt::format("{}{}", file.kind == 'i' ? 's' : 'u', file.element_bytes * 8));
         array_.values = std::make_shared<const std::vector<std::int64_t>>(std::move(values));
-    }
-
-    static std::optional<ElementType> type_of(const NpyArray& file) {
-        return find_element_type(
-            fmt::format("{}{}", file.kind == 'i' ? 's' : 'u', file.element_bytes * 8));
     }
 
     const std::string& typed_;

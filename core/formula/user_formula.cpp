@@ -308,12 +308,6 @@ std::string UserFormula::written() const {
     return text;
 }
 
-std::vector<std::string> UserFormula::notes(std::uint32_t width_bytes, std::uint64_t first_thread,
-                                            std::uint32_t lanes) const {
-    if (formula_->is_of_catalog) return {};
-    return formula_notes(*this, width_bytes, first_thread, lanes);
-}
-
 namespace {
 
 std::string literal(std::int64_t value) {

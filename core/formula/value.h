@@ -1,18 +1,67 @@
-// The value of an expression while it is read, and C's arithmetic on it. Only for the files of this
-// folder.
+// Expressions while they are read: each a tree of its own, put together from those of its parts;
+// its value, the types that casts name, and C's arithmetic. Only for the files of this folder.
 #pragma once
 
+#include <cstdint>
+#include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "core/formula/node_tree.h"
 #include "core/formula/operators.h"
-#include "core/formula/value_types.h"
+#include "core/formula/tree.h"
 #include "core/text/error.h"
 
 namespace coalprof {
+
+// Children before parents, the root last; numbered from 0.
+using NodeTree = std::vector<Node>;
+
+// A part of the formula's text: [begin, end).
+struct TextSpan {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+};
+
+NodeTree leaf(NodeKind kind, std::int64_t value, TextSpan span);
+
+// Makes trees of one text. Throws UsageError, with the text, for one that is too deep or too large.
+class TreeMaker {
+ public:
+    explicit TreeMaker(std::string_view text) : text_(text) {}
+
+    // `at` is the place of the operator.
+    NodeTree combined(NodeKind kind, std::size_t at, TextSpan span,
+                      std::initializer_list<const NodeTree*> children,
+                      std::int64_t value = 0) const;
+    // tree op number
+    NodeTree with_number(NodeKind kind, const NodeTree& tree, std::int64_t number) const;
+    NodeTree negated(const NodeTree& tree) const;
+    // An empty one is met by all threads.
+    NodeTree both(const NodeTree& a, const NodeTree& b) const;
+    NodeTree masked(const NodeTree& tree, std::uint32_t bits) const;
+    // Adds the tree to the formula.
+    NodeId append(const NodeTree& tree, std::vector<Node>& nodes) const;
+
+ private:
+    std::string_view text_;
+};
+
+// The types of C that an index expression names: casts convert to them, sizeof asks for their size.
+struct ValueType {
+    std::uint32_t bytes = 0;
+    bool is_integer = false;  // its values may make an index
+    bool is_signed = true;
+};
+
+// "float4", "size_t", "unsigned long long": words with a blank between them; also f32x4, u64x2 and
+// the like, as --type has them.
+std::optional<ValueType> find_value_type(std::string_view words);
+
+// True if a type may begin with the word: "unsigned", "const", "float4".
+bool begins_type(std::string_view word);
 
 // C's arithmetic on a whole number: in 64 bits, as 32 unsigned bits that wrap around, or as its
 // author left open.

@@ -7,9 +7,12 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <utility>
+#include <vector>
 
 namespace coalprof {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 // Thrown through the parser; caught in JsonStream::next().
 struct TooLarge {};
@@ -101,14 +104,16 @@ class JsonStream::Input {
     std::uint64_t lines_before_ = 0;
 };
 
-// Takes nlohmann's events into a tree.
+// Takes nlohmann's events into a document.
 class JsonStream::Reader {
  public:
     Reader(ByteSource& source, std::string_view streamed, OnItem on_item)
         : input(source), streamed_(streamed), on_item_(std::move(on_item)) {}
 
     Step read_value(std::string& problem) {
-        tree.clear();
+        root = nullptr;
+        open_.clear();
+        nodes_ = bytes_ = 0;
         items_depth_ = 0;
         problem_ = &problem;
         input.set_within_line(values_are_lines);
@@ -128,26 +133,34 @@ class JsonStream::Reader {
         return Step::wrong;
     }
 
-    bool null() { return added(tree.add(nullptr)); }
-    bool boolean(bool flag) { return added(tree.add(flag)); }
+    bool null() { return added(nullptr); }
+    bool boolean(bool flag) { return added(flag); }
     bool number_integer(std::int64_t number) {
-        return added(number == 0 ? tree.add(std::uint64_t{0}) : tree.add(number));
+        return number == 0 ? added(std::uint64_t{0}) : added(number);
     }
-    bool number_unsigned(std::uint64_t number) { return added(tree.add(number)); }
-    bool number_float(double number, const std::string&) { return added(tree.add(number)); }
-    bool string(std::string& text) { return added(tree.add(std::string_view(text))); }
+    bool number_unsigned(std::uint64_t number) { return added(number); }
+    bool number_float(double number, const std::string&) { return added(number); }
+    bool string(std::string& text) {
+        take_bytes(text);
+        return added(std::move(text));
+    }
     bool binary(nlohmann::json::binary_t&) { return false; }
-    bool key(std::string& name) { return fits(tree.put_name(name)); }
-    bool start_object(std::size_t) { return fits(tree.open_object()); }
+    bool key(std::string& name) {
+        take_bytes(name);
+        name_ = std::move(name);
+        return true;
+    }
+    bool start_object(std::size_t) { return opened(Json::object()); }
     bool start_array(std::size_t) {
-        fits(tree.open_list());
-        if (on_item_ && tree.depth() == streamed_depth && tree.last().name() == streamed_)
-            items_depth_ = streamed_depth;
+        const bool is_streamed =
+            on_item_ && open_.size() + 1 == streamed_depth && name_ == streamed_;
+        opened(Json::array());
+        if (is_streamed) items_depth_ = streamed_depth;
         return true;
     }
     bool end_object() { return closed(); }
     bool end_array() {
-        if (tree.depth() == items_depth_) items_depth_ = 0;
+        if (open_.size() == items_depth_) items_depth_ = 0;
         return closed();
     }
     bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception& error) {
@@ -156,7 +169,7 @@ class JsonStream::Reader {
     }
 
     Input input;
-    JsonTree tree;
+    Json root;
     bool values_are_lines = false;
 
  private:
@@ -180,24 +193,58 @@ class JsonStream::Reader {
     };
     static constexpr std::size_t streamed_depth = 2;
 
-    bool fits(bool has_room) {
-        if (!has_room) throw TooLarge{};
+    void take_bytes(const std::string& text) {
+        if (text.size() > most_json_bytes - bytes_) throw TooLarge{};
+        bytes_ += text.size();
         input.start_token();
+    }
+    // As an item or the member of the last name.
+    Json& append(Json&& value) {
+        if (nodes_ == most_json_nodes) throw TooLarge{};
+        ++nodes_;
+        input.start_token();
+        if (open_.empty()) return root = std::move(value);
+        Json& parent = *open_.back().node;
+        if (parent.is_array())
+            return parent.get_ref<Json::array_t&>().emplace_back(std::move(value));
+        // As it stands: one more of the same name is kept, and never found.
+        Json::object_t::Container& members = parent.get_ref<Json::object_t&>();
+        Json& member = members.emplace_back(std::move(name_), std::move(value)).second;
+        name_.clear();
+        return member;
+    }
+    bool opened(Json&& value) {
+        if (open_.size() == most_json_depth) throw TooLarge{};
+        Json& node = append(std::move(value));
+        open_.push_back({&node, nodes_, bytes_});
         return true;
     }
-    bool added(bool has_room) {
-        fits(has_room);
-        if (items_depth_ != 0 && tree.depth() == items_depth_) {
-            on_item_(tree.root(), tree.last());
-            tree.drop_items();
-        }
-        return true;
-    }
+    bool added(Json&& value) { return ended(append(std::move(value))); }
     bool closed() {
-        tree.close();
-        return added(true);
+        Json& node = *open_.back().node;
+        open_.pop_back();
+        return ended(node);
+    }
+    // Streamed items are handed on and dropped.
+    bool ended(Json& value) {
+        input.start_token();
+        if (items_depth_ == 0 || open_.size() != items_depth_) return true;
+        on_item_(JsonView(root), JsonView(value));
+        const Open& list = open_.back();
+        list.node->clear();
+        nodes_ = list.nodes;
+        bytes_ = list.bytes;
+        return true;
     }
 
+    struct Open {
+        Json* node;
+        std::size_t nodes, bytes;  // when it was opened
+    };
+    std::vector<Open> open_;
+    std::string name_;
+    std::size_t nodes_ = 0;
+    std::size_t bytes_ = 0;
     std::string streamed_;
     OnItem on_item_;
     std::string* problem_ = nullptr;
@@ -213,7 +260,7 @@ JsonStream::Step JsonStream::next() {
     return reader_->input.skip_blanks() ? reader_->read_value(problem_) : Step::end;
 }
 
-JsonView JsonStream::value() const { return reader_->tree.root(); }
+JsonView JsonStream::value() const { return JsonView(reader_->root); }
 std::uint64_t JsonStream::line() const { return reader_->input.line(); }
 std::uint64_t JsonStream::bytes() const { return reader_->input.bytes(); }
 void JsonStream::values_are_lines() { reader_->values_are_lines = true; }

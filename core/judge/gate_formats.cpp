@@ -474,35 +474,6 @@ std::string gate_sarif(const GateReport& report) {
            "\n";
 }
 
-std::string gate_markdown(const GateReport& report) {
-    std::string text = fmt::format("### coalprof {}\n\n{}\n\n", report.command, headline(report));
-    text += is_check(report) ? "| outcome | budget | worst |\n|---|---|---|\n"
-                             : "| change | point | what |\n|---|---|---|\n";
-    if (is_check(report)) {
-        for (const GateCase& one : report.cases) {
-            const auto findings = one.findings();
-            text += fmt::format(
-                "| {} | {} | {} |\n", outcome_line(one), markdown_text(shown(one.name())),
-                findings.empty() ? "" : markdown_text(sentence_of(findings.front(), false)));
-        }
-    } else {
-        const auto put_rows = [&text](std::string_view change, const Listed& listed) {
-            const auto& [findings, all] = listed;
-            for (std::size_t i = 0; i < std::min(findings.size(), most_shown); ++i)
-                text += fmt::format("| {} | {} | {} |\n", change,
-                                    markdown_text(shown(findings[i].point)),
-                                    markdown_text(printable(findings[i].text)));
-            if (all > most_shown)
-                text += fmt::format("| {} | | {} more |\n", change, grouped(all - most_shown));
-        };
-        put_rows("time", {report.times, report.times.size()});
-        for (const Kind kind : kinds) put_rows(name_of(kind), findings_of(report, kind));
-    }
-    for (const std::string& remark : remarks_of(report))
-        text += fmt::format("\n{}\n", markdown_text(remark));
-    return text + "\n";
-}
-
 const GateFormat& find_gate_format(std::string_view name) {
     std::vector<std::string_view> names;
     for (const GateFormat& format : gate_formats) {

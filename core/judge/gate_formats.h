@@ -1,6 +1,5 @@
 // A report of a gate in the formats that people and services read: text, JSON, JUnit XML, GitHub
-// annotations, Markdown for the summary of a job, and SARIF. Names are escaped, so that no format
-// takes them for markup.
+// annotations and SARIF. Names are escaped, so that no format takes them for markup.
 #pragma once
 
 #include <array>
@@ -16,7 +15,6 @@ std::string gate_text(const GateReport& report);
 std::string gate_json(const GateReport& report);
 std::string gate_junit(const GateReport& report);
 std::string gate_github(const GateReport& report);
-std::string gate_markdown(const GateReport& report);
 std::string gate_sarif(const GateReport& report);
 
 struct GateFormat {
@@ -24,9 +22,8 @@ struct GateFormat {
     std::string (*write)(const GateReport& report);
 };
 inline constexpr std::array gate_formats{
-    GateFormat{"text", gate_text},   GateFormat{"json", gate_json},
-    GateFormat{"junit", gate_junit}, GateFormat{"github", gate_github},
-    GateFormat{"md", gate_markdown}, GateFormat{"sarif", gate_sarif}};
+    GateFormat{"text", gate_text}, GateFormat{"json", gate_json}, GateFormat{"junit", gate_junit},
+    GateFormat{"github", gate_github}, GateFormat{"sarif", gate_sarif}};
 // Throws UsageError.
 const GateFormat& find_gate_format(std::string_view name);
 

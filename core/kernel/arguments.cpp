@@ -314,7 +314,13 @@ class Binder {
             throw UsageError(
                 fmt::format("{}: it does not say how many elements the array has", option_),
                 fmt::format("for example --arg {}={}[1048576]", printable(name_of(at)), value));
-        const std::string near = near_parameter(value);
+        // "y=xx": a parameter may be meant.
+        std::vector<std::string_view> views;
+        for (const PtxParameter& one : code_.parameters)
+            if (!one.source.name.empty()) views.push_back(one.source.name);
+        const auto meant = nearest(value, views);
+        const std::string near =
+            meant ? fmt::format("did you mean {}?", printable(*meant)) : std::string();
         const std::string hint =
             !near.empty() ? near
             : value == "NULL" || value == "nullptr"
@@ -334,14 +340,6 @@ class Binder {
                 fmt::format("say what it points to: --arg {}={}; 0 is the null pointer",
                             name_of(at), declared(at)));
         put(at, bits, parameter.size_bytes);
-    }
-    // "y=xx": a parameter may be meant.
-    std::string near_parameter(const std::string& value) const {
-        std::vector<std::string_view> views;
-        for (const PtxParameter& one : code_.parameters)
-            if (!one.source.name.empty()) views.push_back(one.source.name);
-        const auto meant = nearest(value, views);
-        return meant ? fmt::format("did you mean {}?", printable(*meant)) : std::string();
     }
     // f: a real; u, s, i: an integer; b: bits that may be either.
     char letter_of(std::size_t at) const {

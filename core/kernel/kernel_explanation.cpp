@@ -76,19 +76,6 @@ std::vector<LineAccess> accesses_of_line(const KernelResult& result, const Code&
     return accesses;
 }
 
-// Faults that no drawing shows.
-std::string other_faults(const KernelResult& result, const Code& code, const std::string& line) {
-    std::string text;
-    for (std::size_t i = 0; i < result.faults.size(); ++i) {
-        const LineFinding& finding = result.findings[i];
-        if (!is_at(finding.point, line))
-            text += fmt::format("The launch has a fault at {}. ", finding.point);
-        else if (!drawn_site(result.faults[i], code))
-            text += fmt::format("{} {} Its warp is not drawn. ", finding.text, finding.fix);
-    }
-    return text;
-}
-
 [[noreturn]] void refuse_line(const KernelResult& result, const std::string& line) {
     NameList lines(12);
     std::set<std::string> known;  // of several accesses
@@ -208,7 +195,16 @@ ChosenWarps warps_of(const LineAccess& access, const KernelResult& result, const
 DrawnWarps explain_line(const KernelResult& result, const Code& code, const LineChoice& choice,
                         const Machine& machine) {
     const std::vector<LineAccess> all = accesses_of_line(result, code, choice.line);
-    const std::string faults = other_faults(result, code, choice.line);
+    // Faults that no drawing shows.
+    std::string faults;
+    for (std::size_t i = 0; i < result.faults.size(); ++i) {
+        const LineFinding& finding = result.findings[i];
+        if (!is_at(finding.point, choice.line))
+            faults += fmt::format("The launch has a fault at {}. ", finding.point);
+        else if (!drawn_site(result.faults[i], code))
+            faults += fmt::format("{} {} Its warp is not drawn. ", finding.text, finding.fix);
+    }
+
     if (all.empty() && !faults.empty())
         throw Error(fmt::format("explain kernel: no warp of line {} can be drawn. {}",
                                 shown(choice.line), trimmed(faults)),

@@ -62,17 +62,15 @@ class FaultTexts {
             });
     }
     bool is_too_high(const KernelFault& fault) const { return has_overflowed(fault, 1); }
-    bool is_below_zero(const KernelFault& fault) const { return has_overflowed(fault, -1); }
-
     std::string bounds_text(const KernelFault& fault) const {
         // A float4 is one element of 16 bytes.
         const std::int64_t bytes =
             std::max<std::int64_t>(1, code_.instructions[fault.instruction].width_bytes);
         const std::int64_t element =
             fault.offset_bytes / bytes - (fault.offset_bytes % bytes < 0 ? 1 : 0);
-        const char* why = is_too_high(fault)     ? ": its index overflowed 32 bits"
-                          : is_below_zero(fault) ? ": its unsigned index went below 0"
-                                                 : "";
+        const char* why = is_too_high(fault)          ? ": its index overflowed 32 bits"
+                          : has_overflowed(fault, -1) ? ": its unsigned index went below 0"
+                                                      : "";
         return fmt::format(
             "asks for element {} of array {}, which has {}{}{}", element, printable(fault.array),
             fault.array_bytes / static_cast<std::uint64_t>(bytes),

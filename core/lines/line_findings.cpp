@@ -136,10 +136,7 @@ std::string line_of_warp(const std::string& point, WarpAccess warp) {
     for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
         if ((warp.active_lanes >> lane & 1) != 0) lowest = std::min(lowest, warp.addresses[lane]);
     for (std::uint64_t& address : warp.addresses) address -= lowest / line_bytes * line_bytes;
-    std::string name = point;
-    std::ranges::replace(name, ' ', '_');
-    std::ranges::replace(name, '#', '_');
-    std::string line = warps_file_line(name, warp).value_or("");
+    const std::string line = warps_file_line(point, warp).value_or("");
     return line.substr(0, line.find('\n'));
 }
 
@@ -191,16 +188,6 @@ struct KernelSpends {
     std::optional<double> saves_seconds = {};  // saving through fewer sectors
 };
 
-void add_passes(Spent& passes, std::size_t place, const LineReport& report) {
-    for (const AccessKind kind : {AccessKind::load, AccessKind::store}) {
-        const SharedCounters keys = shared_counters(kind);
-        const Reading& all = report.measured[keys.wavefronts];
-        const Reading& conflicts = report.measured[*keys.conflicts];
-        if (!is_number(all) || !is_number(conflicts)) continue;
-        passes.add(place, number_in(all), number_in(conflicts));
-    }
-}
-
 KernelSpends spent_by(const std::vector<LineReport>& reports, const std::string& function) {
     KernelSpends kernel;
     for (std::size_t place = 0; place < reports.size(); ++place) {
@@ -209,7 +196,13 @@ KernelSpends spent_by(const std::vector<LineReport>& reports, const std::string&
         if (line.site.function != function || !line.is_machine_code()) continue;
         kernel.sectors.add(place, static_cast<double>(line.totals.sectors),
                            static_cast<double>(line.wasted_sectors()));
-        add_passes(kernel.passes, place, report);
+        for (const AccessKind kind : {AccessKind::load, AccessKind::store}) {
+            const SharedCounters keys = shared_counters(kind);
+            const Reading& all = report.measured[keys.wavefronts];
+            const Reading& conflicts = report.measured[*keys.conflicts];
+            if (!is_number(all) || !is_number(conflicts)) continue;
+            kernel.passes.add(place, number_in(all), number_in(conflicts));
+        }
         if (line.site.space == Space::global && report.saves_seconds)
             kernel.saves_seconds = kernel.saves_seconds.value_or(0) + *report.saves_seconds;
     }

@@ -72,11 +72,8 @@ RunLines lines_of_run(const std::vector<KernelSummary>& kernels, const LineTrace
 std::vector<Warning> save_addresses(OutputFile& file, const RunLines& lines) {
     bool has_addresses = false;
     for (std::size_t i = 0; i < lines.reports.size(); ++i) {
-        std::string name = lines.points[i].name;
-        std::ranges::replace(name, ' ', '_');
-        std::ranges::replace(name, '#', '_');
         for (const WarpAccess& warp : lines.reports[i].line.samples) {
-            const auto text = warps_file_line(name, warp);
+            const auto text = warps_file_line(lines.points[i].name, warp);
             if (!text) continue;
             has_addresses = true;
             file.write(*text);

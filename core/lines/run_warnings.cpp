@@ -12,15 +12,6 @@
 namespace coalprof {
 namespace {
 
-std::vector<Warning> problems_of_counting(const std::vector<Trace>& traces) {
-    std::vector<Warning> warnings = problems_of(traces, "W-NO-COUNTERS");
-    if (traces.empty())
-        warnings.push_back(
-            of_run("W-NO-KERNELS",
-                   "the program did not start the CUDA driver, so there was nothing to count"));
-    return warnings;
-}
-
 std::vector<Warning> kernels_that_wait(const std::vector<Trace>& traces) {
     std::vector<Warning> warnings;
     for (const std::string& name : names_in(traces, &Trace::unfinished))
@@ -86,7 +77,12 @@ std::vector<Warning> problems_of(const std::vector<Trace>& traces, std::string_v
 std::vector<Warning> problems_of_run(const std::vector<Trace>& traces,
                                      const std::vector<Trace>& later,
                                      const std::vector<std::string>& ranges) {
-    std::vector<Warning> all = problems_of_counting(traces);
+    std::vector<Warning> all = problems_of(traces, "W-NO-COUNTERS");
+    if (traces.empty())
+        all.push_back(
+            of_run("W-NO-KERNELS",
+                   "the program did not start the CUDA driver, so there was nothing to count"));
+
     append(all, kernels_that_wait(traces));
     append(all, early_ends_of(traces));
     append(all, early_ends_of(later));

@@ -68,22 +68,6 @@ ComputeCapability capability_at(const NamedValues& values) {
     return {static_cast<int>(major.value), static_cast<int>(minor.value)};
 }
 
-void require_unit(const ListRow& row, std::string_view name, std::string_view unit) {
-    const Value* typed = find_value(row.values, "unit");
-    if (typed && text_of(*typed) != unit && text_of(*typed) != "1")  // 1: no unit is given
-        complain(fmt::format("the unit of {}, \"{}\",", name, text_of(*typed)),
-                 fmt::format("\"{}\"", unit));
-}
-
-// Other versions have other rates; a misspelled one is refused.
-void refuse_misspelled(const std::string& name) {
-    std::vector<std::string_view> names;
-    for (const SimRateInfo& one : all_sim_rates()) names.push_back(one.key);
-    if (const auto meant = nearest(name, names))
-        complain(fmt::format("\"{}\"", name),
-                 fmt::format("the name of a rate, as \"{}\" is", *meant));
-}
-
 void take_rates(const ListDocument& list, Rates& rates) {
     const SimRates known = rates.sim;
     for (const ListRow& row : list.rows) {
@@ -93,10 +77,19 @@ void take_rates(const ListDocument& list, Rates& rates) {
         const auto rate =
             std::ranges::find(all_sim_rates(), std::string_view(name), &SimRateInfo::key);
         if (rate == all_sim_rates().end()) {
-            refuse_misspelled(name);
+            // Other versions have other rates; a misspelled one is refused.
+            std::vector<std::string_view> names;
+            for (const SimRateInfo& one : all_sim_rates()) names.push_back(one.key);
+            if (const auto meant = nearest(name, names))
+                complain(fmt::format("\"{}\"", name),
+                         fmt::format("the name of a rate, as \"{}\" is", *meant));
             continue;
         }
-        require_unit(row, rate->key, rate->unit);
+        const Value* typed = find_value(row.values, "unit");
+        if (typed && text_of(*typed) != rate->unit &&
+            text_of(*typed) != "1")  // 1: no unit is given
+            complain(fmt::format("the unit of {}, \"{}\",", rate->key, text_of(*typed)),
+                     fmt::format("\"{}\"", rate->unit));
         const double shipped = known.*rate->value;
         rates.sim.*rate->value =
             number_at(row.values, "value", rate->key, {shipped / most_apart, shipped * most_apart},

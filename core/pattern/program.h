@@ -73,13 +73,6 @@ class CustomFormula {
     virtual std::string index_text() const { return text(); }
     // The whole access instead, where it is not written array[index]: "p[i].x".
     virtual std::string access_text() const { return {}; }
-    // The motion of the index from lane to lane in the warp whose lane 0 is `first_thread`, part by
-    // part; elements are `width_bytes` wide.
-    virtual std::vector<std::string> notes(std::uint32_t width_bytes, std::uint64_t first_thread,
-                                           std::uint32_t lanes) const {
-        static_cast<void>(width_bytes + first_thread + lanes);
-        return {};
-    }
 };
 
 using Formula = std::shared_ptr<const CustomFormula>;

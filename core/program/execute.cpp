@@ -75,7 +75,8 @@ class Executor::Body {
             bool comes_back = true;
             for (WarpState& warp : warps_) {
                 if (warp.is_done()) continue;
-                run_to_barrier(warp);
+                sink_->resume(warp.first_thread / warp_lanes);
+                while (warp.has_lanes()) execute(warp, steps_.step(warp.at));
                 is_running = true;
                 comes_back &= warp.comes_back_since == stores_;
             }
@@ -93,11 +94,6 @@ class Executor::Body {
     static constexpr std::uint64_t steps_at_once = 1u << 14;
 
     // ---- Control
-
-    void run_to_barrier(WarpState& warp) {
-        sink_->resume(warp.first_thread / warp_lanes);
-        while (warp.has_lanes()) execute(warp, steps_.step(warp.at));
-    }
 
     std::uint32_t lanes_of(const WarpState& warp, const PtxStep& step) const {
         if (step.guard == no_slot) return warp.active;

@@ -282,24 +282,20 @@ class Sample {
             for (std::size_t group = thread; group < sample_groups; group += threads) {
                 call_taking_hook();
                 if (refusal.is_before(group) || !refusal.attempt(group, [&] {
-                        run_group(group, first, end, executor, executed);
+                        for (std::uint64_t round = first; round < end; ++round) {
+                            executor.run(
+                                block_of(work_.launch, sampled_block(round * sample_groups + group,
+                                                                     work_.launch.blocks())),
+                                *sinks_[group], notes_[group]);
+                            sinks_[group]->keep();
+                            executed.add(1);
+                        }
                     }))
                     return;
             }
         });
         refusal.rethrow();
     }
-    void run_group(std::size_t group, std::uint64_t first, std::uint64_t end, Executor& executor,
-                   CountedWork& executed) {
-        for (std::uint64_t round = first; round < end; ++round) {
-            executor.run(block_of(work_.launch, sampled_block(round * sample_groups + group,
-                                                              work_.launch.blocks())),
-                         *sinks_[group], notes_[group]);
-            sinks_[group]->keep();
-            executed.add(1);
-        }
-    }
-
     const Work& work_;
     std::vector<AccessSink*> sinks_;
     std::vector<ExecutionNotes> notes_;

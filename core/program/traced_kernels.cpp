@@ -69,12 +69,6 @@ void add_times(KernelSummary& summary, const TimedLaunches& times) {
     sum.total_seconds += times.total_seconds;
 }
 
-// Where counters may not be read, nothing is counted, and all launches are timed.
-void set_time(KernelSummary& summary) {
-    if (summary.timed && summary.counted == 0)
-        summary.measured[Counter::duration_seconds] = summary.timed->median_seconds;
-}
-
 }  // namespace
 
 std::uint64_t LineSummary::wasted_sectors() const {
@@ -228,7 +222,9 @@ std::vector<KernelSummary> summarize(const std::vector<Trace>& traces) {
                 summary.sectors_vary = summary.sectors_vary || vary(readings);
             summary.measured[counter] = median_of(std::move(readings));
         }
-        set_time(summary);
+        // Where counters may not be read, nothing is counted, and all launches are timed.
+        if (summary.timed && summary.counted == 0)
+            summary.measured[Counter::duration_seconds] = summary.timed->median_seconds;
         derive_ratios(summary.measured);
         all.push_back(std::move(summary));
     }

@@ -214,11 +214,6 @@ void read_meta(JsonView meta, ResultHead& head) {
         head.columns = counters_from(*counters, "meta.counters");
 }
 
-Status status_from(JsonView text) {
-    return named_one(std::array{Status::complete, Status::partial, Status::interrupted}, text,
-                     "status");
-}
-
 std::vector<Warning> warnings_from(JsonView list) {
     std::vector<Warning> warnings;
     for (const JsonView item : list) {
@@ -302,8 +297,10 @@ ResultHead head_from(JsonView document) {
 SweepFacts sweep_in(JsonView sweep) { return part_from(sweep, "sweep", sweep_from); }
 
 ResultTail tail_from(JsonView document) {
-    ResultTail tail{.status = status_from(member_of(document, "", "status")),
-                    .warnings = warnings_from(member_of(document, "", "warnings"))};
+    ResultTail tail{
+        .status = named_one(std::array{Status::complete, Status::partial, Status::interrupted},
+                            member_of(document, "", "status"), "status"),
+        .warnings = warnings_from(member_of(document, "", "warnings"))};
     if (const auto verdicts = document.find("verdicts"))
         for (const JsonView item : *verdicts) tail.verdicts.push_back(verdict_from(item));
     if (const auto findings = document.find("findings"))

@@ -1,5 +1,5 @@
-// `html`: one self-contained page, without network or server: the results as data, and a script
-// that draws them. Text of results is data to the script and never markup.
+// `html`: one self-contained page, without network or server: the curves of `svg`, the results as
+// data, and a script that shows them. Text of results is data to the script and never markup.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -21,6 +21,9 @@
 #include "core/write/text_buffer.h"
 
 namespace coalprof {
+
+MakeWriter make_svg;  // svg_writer.cpp
+
 namespace {
 
 // Patterns that `explain` draws with only the value of their parameter.
@@ -32,14 +35,22 @@ bool has_command(const SweepFacts& sweep) {
 // NaN is a missing number.
 bool is_same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
+struct StringSink : ByteSink {
+    void write(std::string_view bytes) override { text.append(bytes); }
+    std::string text;
+};
+
 class HtmlWriter : public ResultSink {
  public:
-    HtmlWriter(ByteSink& out, const TableStyle& style) : out_(out), style_(style) {}
+    HtmlWriter(ByteSink& out, const TableStyle& style)
+        : out_(out), style_(style), curves_(make_svg(svg_, style)) {}
     void begin(const ResultHead& head) override {
+        curves_->begin(head);
         gathered_.begin(head);
         answers_.emplace_back().summary.begin(head);
     }
     void point(const Point& point) override {
+        curves_->point(point);
         gathered_.point(point);
         answers_.back().summary.look_at(point);
         if (auto& first = answers_.back().first_points; first.size() <= settling_points)
@@ -48,6 +59,7 @@ class HtmlWriter : public ResultSink {
 
     void end_of_part(const ResultTail& tail) override { gathered_.end_of_part(tail); }
     void finish(const ResultTail& tail) override {
+        curves_->finish(tail);
         gathered_.finish(tail);
         const std::string title = xml_text(shown(label_of(gathered_.results().front().head)));
         text_.put(fmt::format(
@@ -57,7 +69,12 @@ class HtmlWriter : public ResultSink {
             "style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n"
             "<link rel=\"icon\" href=\"data:,\">\n<title>coalprof: {}</title>\n<style>\n",
             title));
-        text_.put(page_style(), "</style>\n<script>\n", page_script());
+        // The page has the style of the curves, and names them itself.
+        const std::string_view svg = svg_.text;
+        const std::size_t style = svg.find("<style>\n") + 8;
+        const std::size_t drawn = svg.find("</style>\n", style) + 9;
+        const std::size_t opens = svg.find("<svg");
+        text_.put(page_style(), svg.substr(style, drawn - style), "<script>\n", page_script());
         text_.put(
             "</script>\n</head>\n<body>\n<noscript><p>This page draws its data with a script, "
             "which is switched off here.</p></noscript>\n");
@@ -65,7 +82,9 @@ class HtmlWriter : public ResultSink {
             put_answer(answers_[i], gathered_.results()[i].head);
             put_result(gathered_.results()[i]);
         }
-        text_.put("</body>\n</html>\n");
+        text_.put("<figure id=\"charts\">\n<figcaption id=\"t\">Curves</figcaption>\n",
+                  svg.substr(opens, svg.find("<title") - opens), svg.substr(drawn),
+                  "</figure>\n</body>\n</html>\n");
         text_.hand_over(out_);
     }
 
@@ -108,7 +127,6 @@ class HtmlWriter : public ResultSink {
         json.pop_back();  // more members follow, written one by one: columns can be long
         text_.put("<script type=\"application/json\" class=\"result\">\n");
         put_data(json);
-        put_warps(result);
         if (const std::string sources = source_lines_json(result, style_.find_source);
             !sources.empty())
             put_data(",\n\"sources\":" + sources);
@@ -147,24 +165,6 @@ class HtmlWriter : public ResultSink {
         tree["drawn_by"] = finding_command(finding);
         tree["also"] = others_of(finding);
         return tree;
-    }
-
-    // The warps' lanes, for as many points as there is room.
-    void put_warps(const ResultColumns& result) {
-        if (!style_.find_warp) return;
-        constexpr std::size_t most_drawn = 1000;  // each takes a part of a millisecond
-        WarpShapes shapes;
-        for (std::size_t i = 0; i < std::min(result.names.size(), most_drawn); ++i) {
-            if (shapes.is_full()) break;
-            NamedValues parameters;
-            for (const auto& parameter : result.parameters)
-                parameters.emplace_back(parameter.key, parameter.values[i]);
-            shapes.add(style_.find_warp(result.head, parameters));
-        }
-        if (shapes.shapes().empty()) return;
-        put_data(fmt::format(",\n\"shapes\":[{}],\n\"shape_of\":[{}],\n\"warp_of\":[{}]",
-                             fmt::join(shapes.shapes(), ","), fmt::join(shapes.of_points(), ","),
-                             fmt::join(shapes.warps(), ",")));
     }
 
     static Json tree_of_column(const ResultColumns& result, const ResultColumn& column) {
@@ -238,6 +238,8 @@ class HtmlWriter : public ResultSink {
 
     ByteSink& out_;
     TableStyle style_;
+    StringSink svg_;
+    std::unique_ptr<ResultSink> curves_;
     std::vector<Answer> answers_;  // one answer for each result
     TextBuffer text_;
     ResultGatherer gathered_;

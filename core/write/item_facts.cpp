@@ -14,9 +14,6 @@ bool are_close(const Reading& a, const Reading& b, double tolerance) {
     return std::abs(number_in(a) - number_in(b)) <= tolerance * larger;
 }
 
-// Equal for a reader: derived ratios may differ in their last bit.
-bool are_equal(const Reading& a, const Reading& b) { return are_close(a, b, 1e-12); }
-
 // Equal as printed: a rate changes in its sixth digit with every sector at an edge.
 bool look_equal(const TableItem& item, const Reading& a, const Reading& b) {
     const bool is_rate = item.format().unit == Unit::byte_per_second;
@@ -60,7 +57,8 @@ Counts count(const TableItem& item, const std::vector<Point>& points) {
         counts.gaps += !has_measurement && !has_prediction && is_present(predicted);
         if (!point.failure.empty()) continue;
         counts.differences += gives_way(item, point);
-        if (gives_way(item, point) || are_equal(predicted, measured)) continue;
+        // Equal for a reader: derived ratios may differ in their last bit.
+        if (gives_way(item, point) || are_close(predicted, measured, 1e-12)) continue;
         ++counts.differences;
         counts.contradictions += has_prediction && has_measurement;
         counts.unmeasured += !has_measurement;

@@ -25,7 +25,6 @@ class PointJson {
 
  private:
     void put_readings(TextBuffer& out, const Readings& readings);
-    void put_parameters(TextBuffer& out, const NamedValues& parameters);
     void put_estimates(TextBuffer& out, const Estimates& estimates) const;
     void put_instructions(TextBuffer& out, const std::vector<InstructionResult>& instructions);
     // The reasons for `nulls_`. `measured`: null without a measurement.
@@ -201,7 +200,16 @@ void PointJson::put_members_and_close(TextBuffer& out, const Point& point) {
     out.put(R"("name":)");
     put_json_text(out, point.name);
     out.put(R"(,"parameters":{)");
-    put_parameters(out, point.parameters);
+    for (std::size_t i = 0; i < point.parameters.size(); ++i) {
+        const auto& [key, value] = point.parameters[i];
+        if (i == parameter_keys_.size()) parameter_keys_.emplace_back();
+        auto& kept = parameter_keys_[i];
+        if (kept.second.empty() || kept.first != key) kept = {key, json_of_text(key) + ':'};
+        out.put(kept.second);
+        put_json_value(out, value);
+        out.put(',');
+    }
+    close_list(out);
     out.put(R"(,"predicted":{)");
     nulls_.clear();
     put_readings(out, point.predicted);
@@ -258,19 +266,6 @@ void PointJson::put_estimates(TextBuffer& out, const Estimates& estimates) const
     }
     close_list(out, ']');
     out.put('}');
-}
-
-void PointJson::put_parameters(TextBuffer& out, const NamedValues& parameters) {
-    for (std::size_t i = 0; i < parameters.size(); ++i) {
-        const auto& [key, value] = parameters[i];
-        if (i == parameter_keys_.size()) parameter_keys_.emplace_back();
-        auto& kept = parameter_keys_[i];
-        if (kept.second.empty() || kept.first != key) kept = {key, json_of_text(key) + ':'};
-        out.put(kept.second);
-        put_json_value(out, value);
-        out.put(',');
-    }
-    close_list(out);
 }
 
 void PointJson::put_instructions(TextBuffer& out,

@@ -41,7 +41,7 @@ class LabelMaker {
     }
 
     std::vector<std::string> labels(bool keeps_ends) const {
-        if (auto labels = made([&](const auto& text) { return shortened(text); });
+        if (auto labels = made([&](const auto& text) { return cell_text(text, columns_, ascii_); });
             !keeps_ends && are_distinct(labels))
             return labels;
         if (auto labels = made([&](const auto& text) { return without_middle(text); });
@@ -55,7 +55,6 @@ class LabelMaker {
 
  private:
     bool is_long(std::string_view text) const { return terminal_columns(text) > columns_; }
-    std::string shortened(std::string_view text) const { return cell_text(text, columns_, ascii_); }
     std::size_t room() const { return columns_ - std::min(columns_, terminal_columns(mark_)); }
 
     std::string without_middle(std::string_view text) const {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <cmath>
 #include <numeric>
 #include <set>
 
@@ -14,11 +14,206 @@
 namespace coalprof {
 namespace {
 
+// Sentences about a cost that depends on one parameter: which multiples are cheap, does it rise,
+// which value costs most. Each holds for all measured values, and claims no more about others than
+// those show.
+struct ValueCost {
+    Value value;
+    double ratio;  // ratio to the ideal, or the amount itself where no ideal is known
+};
+
+constexpr double least_ratio_said = 1.01;  // smaller ratios are noise
+
+bool are_equal_costs(double a, double b) {
+    return std::abs(a - b) <= 1e-9 * std::max(std::abs(a), std::abs(b));
+}
+
+// "25 % more sectors", "2 to 8 times the sectors": the amount beyond 1.
+std::string more_text(double low, double high, std::string_view noun) {
+    const bool is_percent = high < 2;
+    const auto number = [&](double ratio) {
+        return fmt::format("{:.3g}", is_percent ? (ratio - 1) * 100 : ratio);
+    };
+    std::string text = number(low);
+    if (number(high) != text) text += " to " + number(high);
+    return is_percent ? fmt::format("{} % more {}", text, noun)
+                      : fmt::format("{} times the {}", text, noun);
+}
+
+// "offsets", "values of N".
+std::string plural(std::string_view key) {
+    constexpr std::string_view hard_endings = "sxy";
+    const bool is_word = key.size() > 2 && hard_endings.find(key.back()) == hard_endings.npos &&
+                         std::ranges::all_of(key, [](char c) { return c >= 'a' && c <= 'z'; });
+    return is_word ? std::string(key) + "s" : fmt::format("values of {}", shown(key));
+}
+
+// "the stride", "struct_bytes", "N"
+std::string with_article(std::string_view key) {
+    return plural(key).starts_with(key) ? fmt::format("the {}", key) : shown(key);
+}
+
+std::string value_name(const Value& value) { return shown(text_of(value)); }
+
+// Finds the sentence for samples of one parameter with different costs.
+class OneParameter {
+ public:
+    OneParameter(std::string_view key, std::string_view noun, bool is_over_ideal,
+                 std::vector<ValueCost> samples)
+        : key_(key), noun_(noun), is_over_ideal_(is_over_ideal), samples_(std::move(samples)) {
+        best_ = std::ranges::min_element(samples_, {}, &ValueCost::ratio)->ratio;
+        worst_ = std::ranges::max_element(samples_, {}, &ValueCost::ratio)->ratio;
+    }
+
+    std::string sentence() const {
+        if (!(best_ > 0) || worst_ / best_ < least_ratio_said) return {};
+        // If only the ideals differ, only the ideal itself is a measure.
+        if (is_over_ideal_ && !are_equal_costs(best_, 1)) return {};
+        if (!all_numbers()) return of_names();
+        for (const auto& say :
+             {&OneParameter::of_slope, &OneParameter::of_multiples, &OneParameter::of_exception})
+            if (std::string text = (this->*say)(); !text.empty()) return text;
+        // "offset 5 costs 8 times as many sectors as offset 3"
+        const auto end = [&](double ratio) {
+            const auto at = std::ranges::find_if(
+                samples_, [&](const ValueCost& one) { return are_equal_costs(one.ratio, ratio); });
+            return fmt::format("{} {}", shown(key_), value_name(at->value));
+        };
+        return of_extremes(end(worst_), false, end(best_), false);
+    }
+
+ private:
+    bool all_numbers() const {
+        return std::ranges::all_of(
+            samples_, [](const ValueCost& one) { return natural_number(one.value).has_value(); });
+    }
+    bool is_best(const ValueCost& one) const { return are_equal_costs(one.ratio, best_); }
+    // "25 % more sectors", for all that are not the best.
+    std::string more() const {
+        double low = worst_;
+        for (const ValueCost& one : samples_)
+            if (!is_best(one)) low = std::min(low, one.ratio);
+        return more_text(low / best_, worst_ / best_, noun_) + than_ideal();
+    }
+    std::string than_ideal() const {
+        return !is_over_ideal_ ? "" : worst_ / best_ < 2 ? " than the ideal" : " of the ideal";
+    }
+
+    // "offsets that are no multiple of 8 cost 25 % more sectors", "strides that are a multiple of
+    // 2 cost 2 to 32 times the passes of all others"
+    std::string of_multiples() const {
+        for (const bool of_best : {true, false}) {
+            std::uint64_t divisor = 0;
+            for (const ValueCost& one : samples_)
+                if (is_best(one) == of_best)
+                    divisor = std::gcd(divisor, *natural_number(one.value));
+            const auto fits = [&](const ValueCost& one) {
+                return (*natural_number(one.value) % divisor == 0) == (is_best(one) == of_best);
+            };
+            if (divisor < 2 || !std::ranges::all_of(samples_, fits) || !is_seen_whole(divisor))
+                continue;
+            return fmt::format("{} that are {} multiple of {} cost {}{}", plural(key_),
+                               of_best ? "no" : "a", divisor, more(),
+                               of_best || is_over_ideal_ ? ""
+                               : worst_ / best_ < 2      ? " than all others"
+                                                         : " of all others");
+        }
+        return {};
+    }
+    // A multiple says something about other values only if neighbours were measured one after the
+    // other from one multiple to the next.
+    bool is_seen_whole(std::uint64_t divisor) const {
+        std::set<std::uint64_t> values;
+        for (const ValueCost& one : samples_) values.insert(*natural_number(one.value));
+        return *values.rbegin() - *values.begin() + 1 == values.size() && values.size() > divisor;
+    }
+
+    // "sectors rise with the stride: 8 times as many from 8 on as at 1"
+    std::string of_slope() const {
+        if (is_over_ideal_) return {};
+        std::vector<ValueCost> rising = samples_;
+        std::ranges::sort(rising, {},
+                          [](const ValueCost& one) { return *natural_number(one.value); });
+        const auto is_less = [](const ValueCost& a, const ValueCost& b) {
+            return a.ratio < b.ratio && !are_equal_costs(a.ratio, b.ratio);
+        };
+        const bool is_rising = std::ranges::is_sorted(rising, is_less);
+        if (!is_rising) std::ranges::reverse(rising);
+        std::set<std::string> steps;
+        for (const ValueCost& one : rising) steps.insert(fmt::format("{:.9g}", one.ratio));
+        if (!std::ranges::is_sorted(rising, is_less) || steps.size() < 3) return {};
+        const auto top = std::ranges::find_if(
+            rising, [&](const ValueCost& one) { return are_equal_costs(one.ratio, worst_); });
+        const bool has_plateau = is_rising && top + 1 != rising.end();
+        return fmt::format("{} {} with {}: {} {} {}{} {} at {}", noun_, is_rising ? "rise" : "fall",
+                           with_article(key_), as_many(), has_plateau ? "from" : "at",
+                           value_name(is_rising ? top->value : rising.back().value),
+                           has_plateau ? " on" : "", as_or_than(),
+                           value_name(rising.front().value));
+    }
+
+    // "all rows but offset 0 cost 25 % more sectors"
+    std::string of_exception() const {
+        if (samples_.size() < 3) return {};
+        const ValueCost* alone = nullptr;
+        for (const ValueCost& one : samples_)
+            if (is_best(one)) {
+                if (alone) return {};
+                alone = &one;
+            }
+        return fmt::format("all rows but {} {} cost {}", shown(key_), value_name(alone->value),
+                           more());
+    }
+
+    // "naive and tile cost 8 times as many passes as padded"
+    std::string of_names() const {
+        const auto names = [&](double ratio) {
+            NameList list(3);
+            for (const ValueCost& one : samples_)
+                if (are_equal_costs(one.ratio, ratio))
+                    list.add(std::holds_alternative<std::string>(one.value)
+                                 ? value_name(one.value)
+                                 : fmt::format("{} {}", shown(key_), value_name(one.value)));
+            return list.text();
+        };
+        const auto count = [&](double ratio) {
+            return std::ranges::count_if(
+                samples_, [&](const ValueCost& one) { return are_equal_costs(one.ratio, ratio); });
+        };
+        return of_extremes(names(worst_), count(worst_) > 1, names(best_), count(best_) > 1);
+    }
+
+    std::string of_extremes(const std::string& worst, bool are_several_worst,
+                            const std::string& best, bool are_several_best) const {
+        const std::string_view verb = noun_ == "bytes" ? "move" : "cost";
+        const std::string cost = fmt::format("{}{}", verb, are_several_worst ? "" : "s");
+        if (is_over_ideal_)
+            return fmt::format("{} {} {}{}, {} {} none", worst, cost,
+                               more_text(worst_, worst_, noun_), than_ideal(), best,
+                               are_several_best ? "waste" : "wastes");
+        return fmt::format("{} {} {} {} {} {}", worst, cost, as_many(), noun_, as_or_than(), best);
+    }
+
+    // "25 % more" than, "8 times as many" as: the worst compared with the best.
+    std::string as_many() const {
+        const double ratio = worst_ / best_;
+        return ratio < 2 ? fmt::format("{:.3g} % more", (ratio - 1) * 100)
+                         : fmt::format("{:.3g} times as many", ratio);
+    }
+    std::string_view as_or_than() const { return worst_ / best_ < 2 ? "than" : "as"; }
+
+    std::string_view key_;
+    std::string_view noun_;
+    bool is_over_ideal_;
+    std::vector<ValueCost> samples_;
+    double best_ = 0;
+    double worst_ = 0;
+};
+
 using Cost = SweepSummary::Cost;
 using SeenPoint = SweepSummary::SeenPoint;
 
 constexpr std::size_t most_points = 10'000;  // larger sweeps get no sentence
-constexpr std::size_t most_groups = 4;       // that get a sentence each
 constexpr std::size_t longest_value = 40;    // characters of a parameter
 
 constexpr std::array<std::string_view, SweepSummary::kinds> nouns{"sectors", "bytes", "passes",
@@ -71,20 +266,17 @@ std::array<std::optional<Cost>, SweepSummary::kinds> costs_of(const Readings& re
 }
 
 // True if a sentence can name them all.
-bool have_short_names(const std::vector<SeenPoint>& points, const std::vector<std::string>& keys) {
+bool have_short_names(const std::vector<SeenPoint>& points, const std::string& key) {
     return std::ranges::all_of(points, [&](const SeenPoint& point) {
-        return std::ranges::all_of(keys, [&](const std::string& key) {
-            return text_of(*find_value(point.parameters, key)).size() <= longest_value;
-        });
+        return text_of(*find_value(point.parameters, key)).size() <= longest_value;
     });
 }
 
-// Points that have a cost of one kind, and the parameters that distinguish them.
+// Points that have a cost of one kind.
 class CostComparison {
  public:
-    CostComparison(const std::vector<SeenPoint>& points, std::vector<std::string> keys,
-                   std::size_t kind)
-        : points_(points), keys_(std::move(keys)), noun_(nouns[kind]) {
+    CostComparison(const std::vector<SeenPoint>& points, std::size_t kind)
+        : points_(points), noun_(nouns[kind]) {
         has_ideal_ = std::ranges::all_of(points, [&](const SeenPoint& point) {
             return point.costs[kind]->ideal.value_or(0) > 0;
         });
@@ -103,35 +295,21 @@ class CostComparison {
                });
     }
 
-    std::string sentence() const {
+    // Of the values of `key`, the only parameter that varies.
+    std::string sentence(const std::string& key) const {
         if (!varies_) return of_equal_costs();
-        for (const std::string& key : keys_)
-            if (decides_alone(key)) {
-                std::string text = of_one(key, all());
-                const std::string others = list_of_others(key);
-                return text.empty() || others.empty() ? text : text + ", whatever " + others;
-            }
-        std::string text = keys_.size() == 2 ? of_groups() : std::string();
-        return text.empty() ? of_ends() : text;
+        std::vector<ValueCost> samples;
+        for (std::size_t i = 0; i < points_.size(); ++i)
+            samples.push_back({*find_value(points_[i].parameters, key), ratios_[i]});
+        return OneParameter(key, noun_, !has_one_ideal_, std::move(samples)).sentence();
     }
 
  private:
-    using Indexes = std::vector<std::size_t>;
-
     // Where the work of all points is the same, amounts compare them; else the ratio to the ideal
     // of each.
     double ratio_of(const Cost& cost) const {
         return has_ideal_ ? cost.spent / *cost.ideal : cost.spent;
     }
-    Indexes all() const {
-        Indexes indexes(points_.size());
-        std::iota(indexes.begin(), indexes.end(), std::size_t{0});
-        return indexes;
-    }
-    const Value& value_of(std::size_t i, const std::string& key) const {
-        return *find_value(points_[i].parameters, key);
-    }
-
     std::string of_equal_costs() const {
         if (!has_ideal_) return fmt::format("all rows cost the same number of {}", noun_);
         if (are_equal_costs(ratios_[0], 1))
@@ -142,98 +320,7 @@ class CostComparison {
                            ratios_[0] < 2 ? "than" : "of");
     }
 
-    // True if points with the same value of it have the same cost.
-    bool decides_alone(const std::string& key) const {
-        std::map<std::string, double> known;
-        for (std::size_t i = 0; i < points_.size(); ++i) {
-            const auto [at, is_new] = known.try_emplace(text_of(value_of(i, key)), ratios_[i]);
-            if (!is_new && !are_equal_costs(at->second, ratios_[i])) return false;
-        }
-        return true;
-    }
-
-    std::string of_one(const std::string& key, const Indexes& indexes) const {
-        std::vector<ValueCost> samples;
-        std::set<std::string> known;
-        for (const std::size_t i : indexes)
-            if (known.insert(text_of(value_of(i, key))).second)
-                samples.push_back({value_of(i, key), ratios_[i]});
-        return sentence_of(key, noun_, !has_one_ideal_, std::move(samples));
-    }
-
-    // Those that vary while it is constant.
-    std::string list_of_others(const std::string& key) const {
-        std::string text;
-        for (const std::string& other : keys_) {
-            std::map<std::string, std::string> known;
-            const auto differs = [&](std::size_t i) {
-                const std::string value = text_of(value_of(i, other));
-                return known.try_emplace(text_of(value_of(i, key)), value).first->second != value;
-            };
-            if (other != key && std::ranges::any_of(all(), differs))
-                text += (text.empty() ? "" : " and ") + with_article(other);
-        }
-        return text;
-    }
-
-    // "k 8, j 0 costs 8 times as many sectors as k 1, j 0"
-    std::string of_ends() const {
-        const auto end = [&](auto at) {
-            const auto i = static_cast<std::size_t>(at - ratios_.begin());
-            return ValueCost{joined(keys_,
-                                    [&](const std::string& key) {
-                                        return fmt::format("{} {}", shown(key),
-                                                           value_name(value_of(i, key)));
-                                    }),
-                             ratios_[i]};
-        };
-        return sentence_of(
-            "", noun_, !has_one_ideal_,
-            {end(std::ranges::max_element(ratios_)), end(std::ranges::min_element(ratios_))});
-    }
-
-    // "f32: offsets that ...; f64: ..."
-    std::string of_groups() const {
-        for (const std::size_t grouped : {std::size_t{1}, std::size_t{0}}) {
-            const std::string& key = keys_[grouped];
-            std::vector<std::pair<std::string, Indexes>> groups;
-            for (std::size_t i = 0; i < points_.size(); ++i) {
-                const std::string name = value_name(value_of(i, key));
-                auto at = std::ranges::find(groups, name, &std::pair<std::string, Indexes>::first);
-                if (at == groups.end()) at = groups.insert(at, {name, {}});
-                at->second.push_back(i);
-            }
-            if (groups.size() > most_groups) continue;
-            if (std::string text = of_groups(key, keys_[1 - grouped], groups); !text.empty())
-                return text;
-        }
-        return {};
-    }
-    std::string of_groups(const std::string& key, const std::string& inner,
-                          const std::vector<std::pair<std::string, Indexes>>& groups) const {
-        std::string text;
-        std::string first;
-        bool are_same = true;
-        for (const auto& [name, indexes] : groups) {
-            const std::string sentence = of_group(inner, indexes);
-            if (sentence.empty()) return {};
-            if (first.empty()) first = sentence;
-            are_same &= sentence == first;
-            text +=
-                fmt::format("{}{} {}: {}", text.empty() ? "" : "; ", shown(key), name, sentence);
-        }
-        return are_same ? fmt::format("{}, whatever {}", first, with_article(key)) : text;
-    }
-    std::string of_group(const std::string& inner, const Indexes& indexes) const {
-        const auto is_first = [&](std::size_t i) {
-            return are_equal_costs(ratios_[i], ratios_[indexes[0]]);
-        };
-        if (!std::ranges::all_of(indexes, is_first)) return of_one(inner, indexes);
-        return "all rows cost the same";
-    }
-
     const std::vector<SeenPoint>& points_;
-    std::vector<std::string> keys_;
     std::string_view noun_;
     std::vector<double> ratios_;
     bool has_ideal_ = false;
@@ -241,68 +328,31 @@ class CostComparison {
     bool varies_ = false;
 };
 
-struct Slowest {
-    std::string worst, best;
-    double least_ratio = 1, most_ratio = 1;  // ratios of their times
-    bool is_measured = false;
-};
-
-// None unless the times surely differ and all do the same work.
-std::optional<Slowest> slowest_of(const std::vector<SeenPoint>& points, const std::string& key) {
+// "naive takes ~3.1 times as long as padded"; empty unless the times surely differ and all do the
+// same work.
+std::string slowest_of(const std::vector<SeenPoint>& points, const std::string& key) {
     const auto is_timed_alike = [&](const SeenPoint& one) {
         return one.time && one.useful_bytes == points.front().useful_bytes;
     };
-    if (!std::ranges::all_of(points, is_timed_alike)) return std::nullopt;
+    if (!std::ranges::all_of(points, is_timed_alike)) return {};
     const auto middle = [](const SeenPoint& one) { return one.time->middle; };
     const SeenPoint& best = *std::ranges::min_element(points, {}, middle);
     const SeenPoint& worst = *std::ranges::max_element(points, {}, middle);
-    if (best.time->high >= worst.time->low || !(middle(best) > 0)) return std::nullopt;
+    if (best.time->high >= worst.time->low || !(middle(best) > 0)) return {};
     const double ratio = middle(worst) / middle(best);
     const auto name = [&](const SeenPoint& one) {
         const Value& value = *find_value(one.parameters, key);
         return (natural_number(value) ? shown(key) + " " : "") + value_name(value);
     };
-    return Slowest{name(worst), name(best), ratio, ratio,
-                   best.time->is_measured && worst.time->is_measured};
-}
-
-// "naive takes ~3.1 times as long as padded"
-std::string sentence_of(const Slowest& slowest) {
-    const bool is_little = slowest.most_ratio < 2;
-    const auto number = [&](double ratio) {
-        const double shown_ratio = is_little ? (ratio - 1) * 100 : ratio;
-        // The third digit of an estimate is noise.
-        return slowest.is_measured ? fmt::format("{:.3g}", shown_ratio)
-               : shown_ratio < 10  ? fmt::format("~{:.1f}", shown_ratio)
-                                   : fmt::format("~{:.0f}", shown_ratio);
-    };
-    const std::string least = number(slowest.least_ratio), most = number(slowest.most_ratio);
-    return fmt::format("{} takes {} {} {}", slowest.worst,
-                       least == most ? least : least + " to " + most,
-                       is_little ? "% longer than" : "times as long as", slowest.best);
-}
-
-// The same for one parameter at each value of another.
-std::string slowest_whatever(const std::vector<SeenPoint>& points,
-                             const std::vector<std::string>& keys) {
-    for (std::size_t k = 0; k < 2; ++k) {
-        std::map<std::string, std::vector<SeenPoint>> groups;
-        for (const SeenPoint& point : points)
-            groups[text_of(*find_value(point.parameters, keys[1 - k]))].push_back(point);
-        std::optional<Slowest> of_all;
-        const bool are_same = std::ranges::all_of(groups, [&](const auto& group) {
-            const std::optional<Slowest> one = slowest_of(group.second, keys[k]);
-            if (!one) return false;
-            if (!of_all) of_all = one;
-            of_all->least_ratio = std::min(of_all->least_ratio, one->least_ratio);
-            of_all->most_ratio = std::max(of_all->most_ratio, one->most_ratio);
-            of_all->is_measured &= one->is_measured;
-            return of_all->worst == one->worst && of_all->best == one->best;
-        });
-        if (of_all && are_same)
-            return sentence_of(*of_all) + ", whatever " + with_article(keys[1 - k]);
-    }
-    return {};
+    const bool is_little = ratio < 2;
+    const double number = is_little ? (ratio - 1) * 100 : ratio;
+    // The third digit of an estimate is noise.
+    return fmt::format("{} takes {} {} {}", name(worst),
+                       best.time->is_measured && worst.time->is_measured
+                           ? fmt::format("{:.3g}", number)
+                       : number < 10 ? fmt::format("~{:.1f}", number)
+                                     : fmt::format("~{:.0f}", number),
+                       is_little ? "% longer than" : "times as long as", name(best));
 }
 
 std::optional<SweepSummary::Time> time_of(const Point& point) {
@@ -336,13 +386,10 @@ std::vector<std::string> varying_keys(const std::vector<SeenPoint>& points, bool
 }
 
 // Words begin with a capital, names of compared things stay as they are.
-std::string with_capital(std::string text, const std::vector<std::string>& keys) {
+std::string with_capital(std::string text, const std::string& key) {
     const auto begins = [&](std::string_view word) { return text.starts_with(word); };
-    const auto begins_with_word = [&](const std::string& key) {
-        return plural(key).starts_with(key) && begins(key);
-    };
     if (begins("all rows ") || begins("values of ") || std::ranges::any_of(nouns, begins) ||
-        std::ranges::any_of(keys, begins_with_word))
+        (plural(key).starts_with(key) && begins(key)))
         text[0] =
             text[0] >= 'a' && text[0] <= 'z' ? static_cast<char>(text[0] - 'a' + 'A') : text[0];
     return text;
@@ -376,7 +423,8 @@ void SweepSummary::look_at(const Point& point) {
 std::string SweepSummary::sentence() const {
     if (!is_of_sweep_ || points_.size() < 2 || points_.size() > most_points) return {};
     const std::vector<std::string> keys = varying_keys(points_, has_grid_);
-    if (keys.empty() || !have_short_names(points_, keys)) return {};
+    if (keys.empty()) return {};
+    const bool is_of_one = keys.size() == 1 && have_short_names(points_, keys[0]);
     std::vector<CostComparison> varying;
     std::vector<CostComparison> constant;
     bool is_complete = true;
@@ -393,20 +441,17 @@ std::string SweepSummary::sentence() const {
             is_complete = false;
             continue;
         }
-        CostComparison comparison(points_, keys, kind);
+        CostComparison comparison(points_, kind);
         is_complete = is_complete && comparison.compares();
         (comparison.varies() ? varying : constant).push_back(std::move(comparison));
     }
     std::string text;
-    if (is_complete && varying.size() == 1)
-        text = varying[0].sentence();
-    else if (is_complete && varying.empty() && !constant.empty())
-        text = constant[0].sentence();
-    else if (keys.size() == 2)
-        text = slowest_whatever(points_, keys);
-    else if (const auto slowest = keys.size() == 1 ? slowest_of(points_, keys[0]) : std::nullopt)
-        text = sentence_of(*slowest);
-    return text.empty() ? text : with_capital(std::move(text), keys) + '.';
+    if (is_complete && varying.empty() && !constant.empty())
+        text = constant[0].sentence(keys[0]);
+    else if (is_of_one)
+        text = is_complete && varying.size() == 1 ? varying[0].sentence(keys[0])
+                                                  : slowest_of(points_, keys[0]);
+    return text.empty() ? text : with_capital(std::move(text), keys[0]) + '.';
 }
 
 }  // namespace coalprof

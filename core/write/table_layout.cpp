@@ -403,13 +403,6 @@ class ColumnMaker {
     });
 };
 
-// Beside varying sectors the ideal stays, although it is constant.
-void keep_ideal_beside_excess(std::vector<PlacedItem>& items) {
-    for (std::size_t i = 0; i + 1 < items.size(); ++i)
-        if (items[i].facts.item.is_per_request)
-            items[i].facts.is_constant &= items[i + 1].facts.is_constant;
-}
-
 // The most important first, as far as they fit and a reader needs them; the others get none.
 void give_columns(std::vector<Candidate>& candidates, const ColumnMaker& make, std::size_t width,
                   const TableStyle& style) {
@@ -536,7 +529,10 @@ TableLayout layout_of(const ResultHead& head, const std::vector<Point>& points,
     layout.has_measurements = make.has_measurements();
     layout.columns = make.leading_columns(all.are_merged, layout.constant_parameters);
     for (TableItem& item : all.items) layout.items.push_back({facts_of(std::move(item), points)});
-    keep_ideal_beside_excess(layout.items);
+    // Beside varying sectors the ideal stays, although it is constant.
+    for (std::size_t i = 0; i + 1 < layout.items.size(); ++i)
+        if (layout.items[i].facts.item.is_per_request)
+            layout.items[i].facts.is_constant &= layout.items[i + 1].facts.is_constant;
     std::vector<Candidate> candidates = make.descriptions_among(layout.columns);
     bool has_time = false;
     for (PlacedItem& item : layout.items) {

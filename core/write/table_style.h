@@ -2,15 +2,9 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
-
-#include "core/access/warp_access.h"
-#include "core/result/head.h"
 
 namespace coalprof {
 
@@ -27,21 +21,6 @@ struct SourceText {
 // `file` comes from a result, which may be from anybody.
 using FindSource = std::function<SourceText(const std::string& file)>;
 
-// The addresses of one warp, which the drawing of a point needs beyond its numbers. Results do not
-// hold them; code that knows how points are made can give them.
-struct PointWarp {
-    struct Instruction {
-        std::string label;  // "load a"
-        WarpAccess access;
-    };
-    std::uint64_t index = 0;  // counted over the launch
-    std::vector<Instruction> instructions;
-};
-
-// None: not known.
-using FindPointWarp =
-    std::function<std::optional<PointWarp>(const ResultHead& head, const NamedValues& parameters)>;
-
 struct TableStyle {
     std::size_t width = 80;  // columns of the terminal; 0: no limit
     bool color = false;
@@ -49,10 +28,9 @@ struct TableStyle {
     bool takes_columns = true;  // the command that writes it has --columns
     std::string name = {};   // name of the file, without folder and suffix; empty if there is none
     bool folds_rows = true;  // equal numbers in a row become one
-    bool explains_all = false;     // also the reason for each missing number
-    bool is_quiet = false;         // leaves notes and hints out
-    FindPointWarp find_warp = {};  // lets a page draw a point's warp
-    FindSource find_source = {};   // lets a page show a program's lines
+    bool explains_all = false;    // also the reason for each missing number
+    bool is_quiet = false;        // leaves notes and hints out
+    FindSource find_source = {};  // lets a page show a program's lines
 };
 
 }  // namespace coalprof

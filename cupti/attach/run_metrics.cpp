@@ -34,14 +34,6 @@ constexpr std::string_view range_time = "gpu__time_duration.sum";
 constexpr std::string_view busy_cycles = "sm__cycles_active.max";
 constexpr std::string_view range_cycles = "sm__cycles_elapsed.max";
 
-// A request has at most one sector for each lane.
-void leave_out_generic_loads(Readings& readings) {
-    if (number_or(readings[Counter::load_sectors], 0) >
-        warp_lanes * number_or(readings[Counter::load_requests], 0))
-        readings[Counter::load_requests] =
-            Unavailable{"loads from generic addresses are not counted one by one"};
-}
-
 }  // namespace
 
 RunMetrics::RunMetrics(RunPass pass, std::string_view chip,
@@ -106,7 +98,11 @@ Readings RunMetrics::readings(std::span<const double> values, bool is_graph) con
             is_graph ? time[0] * 1e-9 : time[0] * 1e-9 * time[1] / time[2] + empty_kernel_seconds;
         if (std::isfinite(seconds) && seconds > 0) readings[Counter::duration_seconds] = seconds;
     }
-    leave_out_generic_loads(readings);
+    // A request has at most one sector for each lane.
+    if (number_or(readings[Counter::load_sectors], 0) >
+        warp_lanes * number_or(readings[Counter::load_requests], 0))
+        readings[Counter::load_requests] =
+            Unavailable{"loads from generic addresses are not counted one by one"};
     derive_ratios(readings);
     return readings;
 }

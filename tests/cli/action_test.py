@@ -78,7 +78,7 @@ class Action(Case):
         self.assertIn("::error ", said)
         called = self.read("gh_called")
         self.assertTrue(called.startswith("pr comment 7 "), called)
-        self.assertIn("| worse | formula=x | load\\_sectors ", called)
+        self.assertIn("- formula=x: load_sectors ", called)
         self.step("Compare", BASELINE="result.json", COMMENT="true")
 
     def test_does_nothing_that_was_not_asked_for(self):

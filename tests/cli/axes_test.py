@@ -2,7 +2,6 @@
 import csv
 import io
 import json
-import re
 import tempfile
 
 import harness
@@ -162,20 +161,6 @@ class Titles(Case):
             self.assertEqual("dlcm" in self.run_ok("report", "-", stdin=saved).out_text.splitlines()[0], is_said)
 
 
-class Pages(Case):
-    def warps(self, *arguments):
-        page = self.run_ok(*arguments, "--format", "html").out_text
-        return re.search(r'(?s)"shapes":(.*?)"shape_of"', page)[1]
-
-    # 1000 floats of 4000 bytes: as cudaMallocPitch would have it, rows begin 4096 bytes apart.
-    def test_draw_a_warp_of_the_pitch_that_was_chosen(self):
-        row = ("row", "--range", "1000", "--pitch")
-        by_itself, none, same = (self.warps(*row, pitch) for pitch in ("auto", "none", "4096B"))
-        self.assertTrue(by_itself)
-        self.assertEqual(by_itself, same)
-        self.assertNotEqual(by_itself, none)
-
-
 class Units(Case):
     def row_of(self, *arguments):
         return points_of(self.run_ok("row", *arguments, "--json"))[0]
@@ -218,11 +203,6 @@ class Units(Case):
                              for point in self.run_ok(name, "--json").json["points"]]
                     self.assertGreater(min(times), 20e-6)
                     self.assertRegex(self.run_ok(name).out_text, r"(?m)every row: time ~|\btime( |$)")
-
-    def test_a_default_transpose_says_which_variant_is_slowest_once_for_all_widths(self):
-        text = self.run_ok("transpose").out_text
-        self.assertRegex(text, r"naive takes ~[\d.]+( to ~[\d.]+)? times as long as \w+, whatever the width\.")
-        self.assertEqual(text.count("times as long"), 1)
 
     def test_a_variant_whose_numbers_are_those_of_each_width_has_one_row(self):
         rows = self.run_ok("transpose", "--columns", "shared_load_conflict_degree,store_sectors_per_request").out_text

@@ -83,14 +83,6 @@ class Browser:
             raise RuntimeError(answer["exceptionDetails"]["exception"]["description"])
         return answer["result"].get("value")
 
-    def mouse(self, kind, x, y):
-        pressed = {"button": "left", "clickCount": 1} if kind != "mouseMoved" else {}
-        self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **pressed)
-
-    def click(self, x, y):
-        self.mouse("mousePressed", x, y)
-        self.mouse("mouseReleased", x, y)
-
     def close(self):
         try:
             self._session = None

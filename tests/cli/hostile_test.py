@@ -19,7 +19,7 @@ HOSTILE = "::error::A\n::error::B\r##[error]C\x1b[31mD\x07E\x7fF\x85G\x9b31mH\u2
 FORMATS = {"table": "txt", "text": "log", "json": "json", "jsonl": "jsonl", "csv": "csv", "md": "md", "openmetrics": "prom",
            "svg": "svg", "html": "html"}
 FREE = []  # strings of everything() that may be anything
-GATE_FORMATS = ("text", "json", "md", "junit", "github")
+GATE_FORMATS = ("text", "json", "junit", "github")
 
 
 def golden(name):

@@ -1,7 +1,7 @@
 # Writes OUTPUT, a C++ file that holds the text of report.css and of the scripts in FOLDER.
 file(READ ${FOLDER}/report.css style)
 set(script "")
-foreach(name bars source report)
+foreach(name source report)
     file(READ ${FOLDER}/${name}.js part)
     string(APPEND script "${part}")
 endforeach()

@@ -35,7 +35,6 @@ TEST(ExplanationJson, maps_lanes_to_sectors_and_sectors_to_bytes) {
     EXPECT_EQ(access["instructions"][0]["kind"], "load");
     EXPECT_EQ(access["instructions"][0]["predicted"]["load_sectors"], 5);
     EXPECT_EQ(access["instructions"][1]["predicted"]["store_sectors"], 5);
-    EXPECT_EQ(access["launch"]["warps"], access["launch"]["alike"]);
 }
 
 TEST(ExplanationJson, sectors_add_up_for_every_pattern) {

@@ -71,49 +71,6 @@ TEST(Explanation, refuses_a_warp_that_is_not_there_and_names_how_many_are) {
                  "--warp 512: the launch has 512 warps, counted from 0");
 }
 
-// A byte offset of 3: of four warps of 32 bytes one lies across two lines.
-TEST(Explanation, says_when_other_warps_count_otherwise) {
-    const Plan plan = plan_of("offset", 3, Op::load, ElementType::u8);
-    const LaunchCensus census = *explanation_of(plan, new_machine()).accesses[0].launch;
-    EXPECT_EQ(census.warps, 2048u);
-    EXPECT_EQ(census.alike, 1536u);
-    EXPECT_EQ(census.lines.least, 1u);
-    EXPECT_EQ(census.lines.most, 2u);
-    EXPECT_EQ(census.sectors.least, census.sectors.most);
-    EXPECT_NE(explain(plan, new_machine(), {}).find("1,536 of the 2,048 warps"), std::string::npos);
-    EXPECT_NE(explain(plan_of("offset", 11, Op::load, ElementType::f32), new_machine(), {})
-                  .find("All 512 warps"),
-              std::string::npos);
-}
-
-// The census is the sum of every warp on its own.
-TEST(LaunchCensus, equals_a_walk_over_the_launch) {
-    std::uint32_t number = 0;
-    explain_cases::each_plan([&](const Plan& plan) {
-        if (++number % 41 != 0 || ::testing::Test::HasFailure()) return;
-        SCOPED_TRACE(plan.pattern + " " + std::to_string(plan.value));
-        const Explanation explanation = explanation_of(plan, new_machine());
-        const ExplainedAccess& access = explanation.accesses[0];
-        const Coalescer coalescer(*new_machine().rules);
-        std::uint64_t sectors = 0;
-        std::uint64_t alike = 0;
-        for (std::uint64_t i = 0; i < warp_count(plan.program); ++i) {
-            const LaunchWarp warp = warp_at(plan.program, i);
-            const GlobalCounts counts = coalescer.count(access_of_warp(
-                plan.program, {}, plan.program.instructions[0], warp.first_thread, warp.lanes));
-            const GlobalCounts& drawn = access.instructions[0].counts;
-            sectors += counts.sectors;
-            alike += counts.sectors == drawn.sectors && counts.lines == drawn.lines &&
-                     counts.unique_bytes == drawn.unique_bytes &&
-                     counts.active_bytes == drawn.active_bytes &&
-                     counts.l2_requests == drawn.l2_requests;
-        }
-        EXPECT_EQ(access.launch->sum.sectors, sectors);
-        EXPECT_EQ(access.launch->alike, alike);
-        EXPECT_GE(access.launch->alike, 1u);
-    });
-}
-
 TEST(Explanation, of_explicit_addresses_counts_the_true_ones_and_shows_them_from_the_first_line) {
     WarpAccess access;
     access.active_lanes = all_lanes;
@@ -124,7 +81,6 @@ TEST(Explanation, of_explicit_addresses_counts_the_true_ones_and_shows_them_from
     EXPECT_EQ(only.origin_address, 0x7f12'3456'7800u);
     EXPECT_EQ(only.lines[0].address, 0u);
     EXPECT_EQ(only.shape.misaligned_bytes(), 12u);
-    EXPECT_FALSE(only.launch);
     const std::string text = draw(explanation, {});
     EXPECT_NE(text.find("lane 0 0x7f123456782c"), std::string::npos) << text;
     EXPECT_EQ(text.find("launch"), std::string::npos);
