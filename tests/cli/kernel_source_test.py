@@ -430,6 +430,11 @@ class OfSource(Case):
             file.write(text)
         self.assertIn(words, self.check(harness.run("kernel", "k.cu", cwd=self.folder), harness.USAGE).err_text)
 
+    def test_asks_for_what_it_takes(self):
+        text = "__global__ void k(float* x, bool on, int n, float a) { if (on && a > 0) x[threadIdx.x * n] = 1; }\n"
+        self.refuse_with("--arg on=1 --arg n=1000 --arg a=1.5", text)
+        self.predicted(text, "--arg", "on=1", "--arg", "n=1000", "--arg", "a=1.5")
+
     # Kernels that other arguments would choose are launched with the numbers of this run.
     def test_takes_launches_that_another_argument_chooses(self):
         document = self.predicted(
