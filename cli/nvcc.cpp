@@ -59,19 +59,22 @@ constexpr const char* headers_of_cpp =
     "sstream stack stdexcept streambuf string string_view system_error thread tuple type_traits "
     "typeinfo unordered_map unordered_set utility variant vector";
 
+// clang takes these of the library on the host alone.
 constexpr std::string_view in_place_of_headers = R"(#pragma once
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#ifndef __clang__
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
 #include <limits>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
+#endif
 )";
 
 constexpr std::size_t most_ptx_bytes = std::size_t{1} << 29;
