@@ -1,21 +1,28 @@
 #include "cli/host_code.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 
 #include "core/text/name_list.h"
+#include "core/text/number.h"
 
 namespace coalprof {
 namespace {
 
 using Place = std::size_t;
 
+constexpr char directive = '\f';  // stands for the characters of lines of the preprocessor
+constexpr const char* blanks = " \t\r\n\f";
+
 // The text with blanks for comments, texts in quotes and lines of the preprocessor.
 std::string plain_code(const std::string& cuda) {
     std::string plain = cuda;
-    const auto blank = [&](Place from, Place to) {
+    const auto blank = [&](Place from, Place to, char with) {
         for (; from < std::min(to, plain.size()); ++from)
-            if (plain[from] != '\n') plain[from] = ' ';
+            if (plain[from] != '\n') plain[from] = with;
     };
     for (Place at = 0; at < cuda.size();) {
         const char c = cuda[at];
@@ -33,7 +40,7 @@ std::string plain_code(const std::string& cuda) {
             while (end < cuda.size() && cuda[end - 1] == '\\')
                 end = std::min(cuda.find('\n', end + 1), cuda.size());
         }
-        if (end > at + 1 || c == '#') blank(at, end);
+        if (end > at + 1 || c == '#') blank(at, end, c == '#' ? directive : ' ');
         at = end;
     }
     return plain;
@@ -48,18 +55,48 @@ class HostCode {
     explicit HostCode(std::string& cuda) : cuda_(cuda), plain_(plain_code(cuda)) {}
 
     bool leave_out(Place at) {
-        at = std::min(plain_.find_first_not_of(" \t\n", at), plain_.size());
+        at = std::min(plain_.find_first_not_of(blanks, at), plain_.size());
         std::vector<Statement> around = statements_around(at);
         const auto text = [&](const Statement& one) {
             return std::string_view(plain_).substr(one.begin, one.end - one.begin);
         };
         std::erase_if(around, [&](const Statement& one) { return is_transparent(text(one)); });
-        if (around.empty() || is_of_device(text(around.front()))) return false;
+        // Of a class some functions may be the device's, and others the host's.
+        const auto is_of_device_at = [&](const Statement& one) {
+            const std::string_view all = text(one);
+            return is_of_device(&one == &around.back() ? all : all.substr(0, all.find('{')));
+        };
+        if (around.empty() || std::ranges::any_of(around, is_of_device_at)) return false;
         const Statement& one = around.back();
-        // Lines of the preprocessor before it stay.
-        for (Place i = plain_.find_first_not_of(" \t\r\n", one.begin); i < one.end; ++i)
-            if (cuda_[i] != '\n') cuda_[i] = plain_[i] = ' ';
-        return true;
+        // Lines of the preprocessor stay.
+        bool has_changed = false;
+        for (Place i = plain_.find_first_not_of(blanks, one.begin); i < one.end; ++i)
+            if (cuda_[i] != '\n' && cuda_[i] != ' ' && plain_[i] != directive) {
+                cuda_[i] = plain_[i] = ' ';
+                has_changed = true;
+            }
+        return has_changed;
+    }
+
+    std::string instantiations() const {
+        std::string all;
+        for (Place at = 0; (at = plain_.find("__global__", at)) != plain_.npos; ++at) {
+            const std::vector<Statement> around = statements_around(at);
+            const Statement& own = around.back();
+            const std::string_view text =
+                trimmed(std::string_view(plain_).substr(own.begin, own.end - own.begin));
+            const Place kernel = text.find("__global__");
+            if (!text.starts_with("template") || kernel == text.npos) continue;
+            const std::string name = name_of_kernel(text.substr(kernel));
+            const std::string values = template_values(text.substr(0, kernel));
+            if (name.empty() || values.empty()) continue;
+            std::string spaces;
+            for (const Statement& one : around)
+                if (&one != &own) spaces += name_of_namespace(one);
+            all += fmt::format("static const auto coalprof_{} = &{}{}<{}>;\n", at, spaces, name,
+                               values);
+        }
+        return all;
     }
 
  private:
@@ -87,7 +124,7 @@ class HostCode {
             const char c = plain_[at];
             depth += c == '(' || c == '{' ? 1 : c == ')' || c == '}' ? -1 : 0;
             if (depth > 0 || (c != ';' && c != '}')) continue;
-            const Place next = plain_.find_first_not_of(" \t\r\n", at + 1);
+            const Place next = plain_.find_first_not_of(blanks, at + 1);
             if (c == '}' && next < end &&
                 (plain_[next] == ';' || plain_[next] == ',' || plain_[next] == ')' ||
                  plain_[next] == '('))
@@ -95,6 +132,49 @@ class HostCode {
             return {begin, at + 1};
         }
         return {begin, end};
+    }
+    // "a::b::" of "namespace a::b {"; none has no name.
+    std::string name_of_namespace(const Statement& one) const {
+        const auto head = words_of(
+            std::string_view(plain_).substr(one.begin, plain_.find('{', one.begin) - one.begin));
+        const bool has_name = head.size() > 1 && *std::prev(head.end(), 2) == "namespace";
+        return has_name ? std::string(head.back()) + "::" : std::string();
+    }
+    // The word before its parameters, behind __launch_bounds__(256).
+    static std::string name_of_kernel(std::string_view text) {
+        for (Place open = 0; (open = text.find('(', open)) != text.npos; ++open) {
+            const std::string_view before = trimmed(text.substr(0, open));
+            const auto first = std::find_if_not(before.rbegin(), before.rend(), [](char c) {
+                return c == '_' || is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+            });
+            std::string name(first.base(), before.end());
+            if (name.empty() || name.find("bounds") == name.npos) return name;
+            open = text.find(')', open);
+        }
+        return {};
+    }
+    // Empty where a parameter is a template or a pack.
+    static std::string template_values(std::string_view text) {
+        std::string values;
+        const Place begin = text.find('<') + 1, end = text.rfind('>');
+        for (Place at = begin; at < end && end != text.npos;) {
+            const Place comma = std::min(text.find(',', at), end);
+            const std::string_view one = trimmed(text.substr(at, comma - at));
+            const auto has = [&](std::string_view word) { return one.find(word) != one.npos; };
+            if (has("...") || has("template")) return {};
+            if (has("=")) break;
+            const Place name = one.find_last_of(" \t\n*&");
+            if (!values.empty()) values += ", ";
+            if (has("typename") || has("class"))
+                values += "float";
+            else if (has("int") || has("unsigned") || has("size_t") || has("long"))
+                values += "32";
+            else
+                values +=
+                    fmt::format("static_cast<{}>(0)", name == one.npos ? one : one.substr(0, name));
+            at = comma + 1;
+        }
+        return values;
     }
     static bool is_transparent(std::string_view text) {
         text = trimmed(text);
@@ -112,29 +192,37 @@ class HostCode {
 
 }  // namespace
 
-std::vector<std::size_t> lines_of_errors(std::string_view messages, const std::string& file) {
-    std::vector<std::size_t> lines;
-    for (Place at = 0; (at = messages.find(file, at)) != messages.npos;) {
-        at += file.size();
-        const std::string_view rest =
-            messages.substr(at, std::min(messages.find('\n', at), messages.size()) - at);
+std::map<std::string, std::vector<std::size_t>> lines_of_errors(std::string_view messages) {
+    std::map<std::string, std::vector<std::size_t>> all;
+    for (Place at = 0, end = 0; at < messages.size(); at = end + 1) {
+        end = std::min(messages.find('\n', at), messages.size());
+        const std::string_view text = messages.substr(at, end - at);
+        const Place name = std::min(text.find_first_of("(:"), text.size());
         std::size_t line = 0;
-        if (rest.find("error") != rest.npos)
-            std::from_chars(rest.data() + 1, rest.data() + rest.size(), line);
+        if (text.starts_with('/') && text.find("error", name) != text.npos)
+            std::from_chars(text.data() + name + 1, text.data() + text.size(), line);
+        std::vector<std::size_t>& lines = all[std::string(text.substr(0, name))];
         if (line > 0 && std::ranges::find(lines, line) == lines.end()) lines.push_back(line);
     }
-    return lines;
+    std::erase_if(all, [](const auto& one) { return one.second.empty(); });
+    return all;
 }
 
 bool leave_out_host_code(std::string& cuda, const std::vector<std::size_t>& lines) {
     HostCode code(cuda);
+    bool has_changed = false;
     for (const std::size_t line : lines) {
         Place at = 0;
         for (std::size_t i = 1; i < line; ++i)
             at = std::min(cuda.find('\n', at), cuda.size() - 1) + 1;
-        if (!code.leave_out(at)) return false;
+        has_changed |= code.leave_out(at);
     }
-    return !lines.empty();
+    return has_changed;
+}
+
+std::string instantiations(const std::string& cuda) {
+    std::string copy = cuda;
+    return HostCode(copy).instantiations();
 }
 
 }  // namespace coalprof

@@ -3,17 +3,23 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace coalprof {
 
-// The lines of `file` in which a compiler found errors, from its messages.
-std::vector<std::size_t> lines_of_errors(std::string_view messages, const std::string& file);
+// The lines of each file in which a compiler found errors, from its messages.
+std::map<std::string, std::vector<std::size_t>> lines_of_errors(std::string_view messages);
+
+// Declarations for the end of the file that instantiate its templates of kernels: types are float,
+// numbers 32, conditions false, defaults stay. Empty: there is none.
+std::string instantiations(const std::string& cuda);
 
 // Blanks the statements of host functions that stand in these lines, or declarations outside of
-// functions, and keeps all line numbers. False where one of the lines belongs to the device's side.
+// functions, and keeps all line numbers. False where nothing was left out: all else is the
+// device's.
 bool leave_out_host_code(std::string& cuda, const std::vector<std::size_t>& lines);
 
 }  // namespace coalprof

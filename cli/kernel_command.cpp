@@ -187,18 +187,31 @@ class KernelRun {
         });
         if (!is_known) tail_.warnings.push_back(std::move(warning));
     }
+    void warn_of(const KernelFile& file) {
+        const CompiledCuda& compiled = file.compiled();
+        if (compiled.is_of_clang)
+            warn_once({"W-CLANG", "",
+                       "clang compiled the kernel, with stand-ins for CUDA's headers: nvcc may "
+                       "order, merge and drop accesses otherwise"});
+        if (!compiled.missing_headers.empty())
+            warn_once({"W-HEADERS", "",
+                       fmt::format("no folder of -I has {}: a stand-in took its place",
+                                   printable(joined(compiled.missing_headers, ", ")))});
+        if (!compiled.found_folders.empty())
+            warn_once({"W-HEADERS", "",
+                       fmt::format("headers that no folder of -I has were found in {}",
+                                   printable(compiled.found_folders))});
+        if (!compiled.instantiated.empty())
+            warn_once({"W-ASSUMED", "",
+                       "the file instantiates no kernel that compiles here: of templates types are "
+                       "taken as float and numbers as 32. More: template __global__ void "
+                       "scale<half>(half*, int);"});
+    }
     void run(const Machine& machine, bool says_machine) {
         std::vector<Ready> kernels;
         for (const LaunchedKernel& one : launched_.kernels) {
             const KernelFile& file = one.files->of(machine);
-            if (file.is_of_clang())
-                warn_once({"W-CLANG", "",
-                           "clang compiled the kernel, with stand-ins for CUDA's headers: nvcc may "
-                           "order, merge and drop accesses otherwise"});
-            if (!file.missing_headers().empty())
-                warn_once({"W-HEADERS", "",
-                           fmt::format("no folder of -I has {}: an empty file stood for it",
-                                       printable(joined(file.missing_headers(), ", ")))});
+            warn_of(file);
             kernels.push_back({&one, file.kernel(one.name)});
             if (!skips_)
                 for (const KernelChoice& choice : one.choices)

@@ -202,23 +202,23 @@ KernelFile::KernelFile(const KernelOptions& options, std::string_view bytes, std
     for (const std::string_view text : texts_.texts)
         modules_.push_back(read_module(text, options.file));
     for (PtxModule& module : modules_) {
-        for (auto& [number, file] : module.files) file = texts_.names.original(file);
-        if (!texts_.debug.empty()) take_source_names(module, texts_.debug);
+        for (auto& [number, file] : module.files) file = texts_.compiled.names.original(file);
+        if (!texts_.compiled.debug.empty()) take_source_names(module, texts_.compiled.debug);
     }
 }
 
 const std::vector<PlacedLaunch>& KernelFile::host_launches() const {
     if (!launches_) {
-        const bool is_compiled = !texts_.names.empty() && source_.pasted.text.empty();
-        launches_ =
-            is_compiled ? host_launches_of(source_, texts_.files) : std::vector<PlacedLaunch>();
+        const bool is_compiled = !texts_.compiled.names.empty() && source_.pasted.text.empty();
+        launches_ = is_compiled ? host_launches_of(source_, texts_.compiled.files)
+                                : std::vector<PlacedLaunch>();
     }
     return *launches_;
 }
 
 bool KernelFile::includes(const std::string& file) const {
     std::error_code error;  // then it is another file
-    return std::ranges::any_of(texts_.files, [&](const std::string& one) {
+    return std::ranges::any_of(texts_.compiled.files, [&](const std::string& one) {
         return std::filesystem::equivalent(one, file, error) &&
                !std::filesystem::equivalent(one, options_.file, error);
     });
@@ -247,8 +247,8 @@ void KernelFile::name_by_text(const PtxModule& module, PtxFunction& kernel) cons
 
 // Empty: no kernel has a name like it, and it is no dimension, as in --grid 128 128.
 std::string KernelFile::hint_for(const std::string& name) const {
-    if (found_by({}).empty() && !missing_headers().empty())
-        return hint_for_headers(missing_headers());
+    if (found_by({}).empty() && !compiled().missing_headers.empty())
+        return hint_for_headers(compiled().missing_headers);
     const std::size_t values = name.find('<');  // of a template
     if (values != name.npos
             ? !found_by(name.substr(0, values + 1)).empty()

@@ -62,11 +62,10 @@ class KernelFile {
     std::string list(const std::string& name) const;
     // All that its host code makes, read when they are first asked for.
     const std::vector<PlacedLaunch>& host_launches() const;
-    bool is_of_clang() const { return texts_.is_of_clang; }
+    const CompiledCuda& compiled() const { return texts_.compiled; }
     // True if the file is compiled as a part of this one.
     bool includes(const std::string& file) const;
     bool holds(std::string_view word) const { return source_.bytes.find(word) != word.npos; }
-    const std::vector<std::string>& missing_headers() const { return texts_.missing_headers; }
 
  private:
     using Found = std::vector<std::pair<const PtxModule*, const PtxFunction*>>;

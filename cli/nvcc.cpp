@@ -13,6 +13,7 @@
 #include <future>
 #include <new>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <system_error>
 
@@ -20,6 +21,7 @@
 #include "cli/compile_cache.h"
 #include "cli/host_code.h"
 #include "cli/print.h"
+#include "cli/repository_headers.h"
 #include "core/program/statement.h"
 #include "core/runtime/work_limits.h"
 #include "core/text/byte_source.h"
@@ -56,6 +58,24 @@ constexpr const char* headers_of_cpp =
     "limits list map memory mutex new numeric optional ostream queue random ratio regex set "
     "sstream stack stdexcept streambuf string string_view system_error thread tuple type_traits "
     "typeinfo unordered_map unordered_set utility variant vector";
+
+// clang takes these of the library on the host alone.
+constexpr std::string_view in_place_of_headers = R"(#pragma once
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#ifndef __clang__
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+#endif
+)";
 
 constexpr std::size_t most_ptx_bytes = std::size_t{1} << 29;
 constexpr std::size_t most_message_bytes = 1 << 20;
@@ -212,7 +232,7 @@ class Compilation {
     // Errors of host code cost the statements that have them.
     std::vector<PlacedLaunch> launches(const std::string& clang,
                                        const std::vector<std::string>& files) {
-        const std::vector<std::string> words = words_for_clang(clang, host_options);
+        std::vector<std::string> words = words_for_clang(clang, host_options);
         const CompileCache cache(source_.cache_dir, key_of(words));
         if (const auto known = known_files(cache, 1)) return launches_from(known->values.front());
         std::error_code ignored;  // the files say where the folder could not be made
@@ -222,7 +242,7 @@ class Compilation {
         save("source.cu", source_.bytes);
         for (int round = 0; round < most_rounds; ++round) {
             run_tool(words, folder_, {.output = path("tree.json"), .messages = path("messages")});
-            if (!stands_for_header(text_of("messages", most_message_bytes))) break;
+            if (!takes_header(text_of("messages", most_message_bytes), words)) break;
         }
         std::vector<PlacedLaunch> all;
         for (HostLaunch& one :
@@ -245,27 +265,41 @@ class Compilation {
         if (compiler.is_clang && !source_.nvcc_args.empty())
             throw UsageError("--nvcc-args: they are for nvcc, and clang compiles here",
                              "-D and -I are for both");
-        const std::vector<std::string> words = compiler.is_clang
-                                                   ? words_for_clang(compiler.path, device_options)
-                                                   : words_for(compiler.path);
+        std::vector<std::string> words = compiler.is_clang
+                                             ? words_for_clang(compiler.path, device_options)
+                                             : words_for(compiler.path);
         const CompileCache cache(source_.cache_dir, key_of(words));
-        if (auto known = known_files(cache, 2)) return compiled_of(*known, compiler);
-        std::string cuda(source_.bytes);
+        if (auto known = known_files(cache, 4)) return compiled_of(*known, compiler);
+        constexpr std::string_view none = "\n";
+        std::string cuda(source_.bytes), instantiated;
         for (int round = 0;; ++round) {
             if (is_pasted()) cuda = source_of(pasted_, source_.file);
             save("source.cu", cuda);
             if (compiles(words, !compiler.is_clang && round == 0)) {
+                if (!is_pasted() && instantiated.empty() && has_no_kernel()) {
+                    instantiated = instantiations(cuda);
+                    if (!instantiated.empty()) {
+                        cuda += '\n' + instantiated;
+                        continue;
+                    }
+                }
                 if (!compiler.is_clang && round > 0) name_parameters(words);
                 break;
             }
             const std::string messages = text_of("messages", most_message_bytes);
-            if (round == most_rounds || !may_compile_now(messages, cuda)) {
-                refuse(messages);
-            }
+            if (round < most_rounds && may_compile_now(messages, cuda, words)) continue;
+            // Without a header that is missing the first errors are the user's own.
+            if (instantiated.empty() || instantiated == none)
+                refuse(missing_headers_.empty() && !first_errors_.empty() ? first_errors_
+                                                                          : messages);
+            cuda.resize(cuda.size() - instantiated.size());
+            instantiated = none;  // the templates need other values
         }
-        CompileCache::Entry made{.files = {},
-                                 .values = {text_of("kernels.ptx", most_ptx_bytes),
-                                            text_of("names.ptx", most_ptx_bytes)}};
+        if (instantiated == none) instantiated.clear();
+        CompileCache::Entry made{
+            .files = {},
+            .values = {text_of("kernels.ptx", most_ptx_bytes), text_of("names.ptx", most_ptx_bytes),
+                       instantiated, joined(found_folders_)}};
         for (const std::string& one : dependencies(text_of("kernels.d", most_ptx_bytes)))
             if (!is_own(one)) made.files.push_back(names_.original(one));
         std::ranges::copy(missing_headers_, std::back_inserter(made.values));
@@ -284,13 +318,52 @@ class Compilation {
         return code == 0;
     }
     // True where what the messages complain of was declared now, or left out.
-    bool may_compile_now(const std::string& messages, std::string& cuda) {
+    bool may_compile_now(const std::string& messages, std::string& cuda,
+                         std::vector<std::string>& words) {
         if (is_pasted()) return note_undeclared(pasted_, messages);
-        return stands_for_header(messages) ||
-               leave_out_host_code(cuda, lines_of_errors(messages, path("source.cu")));
+        if (takes_header(messages, words)) return true;
+        if (first_errors_.empty()) first_errors_ = messages;
+        bool has_changed = false;
+        for (const auto& [file, lines] : lines_of_errors(messages)) {
+            if (file == path("source.cu")) {
+                has_changed |= leave_out_host_code(cuda, lines);
+            } else if (is_header_of_source(file)) {
+                // GCC may name a file by its place behind all links.
+                const fs::path original = fs::absolute(names_.original(file)).lexically_normal();
+                std::string header = text_of("root" + original.string(), most_message_bytes);
+                if (!leave_out_host_code(header, lines)) continue;
+                replace(original, header);
+                has_changed = true;
+            }
+        }
+        return has_changed;
     }
-    // Headers that the host alone needs are seldom here: an empty one does for kernels.
-    bool stands_for_header(const std::string& messages) {
+    bool is_header_of_source(const std::string& file) const {
+        return file.starts_with(folder_.path()) ||
+               std::ranges::any_of(found_folders_, [&](const std::string& folder) {
+                   return file.starts_with(folder + '/');
+               });
+    }
+    // Links to folders on the way to a file become folders of links, for a copy in its place.
+    void replace(const fs::path& original, const std::string& text) {
+        fs::path at = path("root");
+        for (const fs::path& part : original.relative_path()) {
+            if (fs::is_symlink(at)) {
+                const fs::path target = fs::canonical(at);
+                fs::remove(at);
+                fs::create_directory(at);
+                for (const auto& one : fs::directory_iterator(target))
+                    fs::create_symlink(one.path(), at / one.path().filename());
+            }
+            at /= part;
+        }
+        fs::remove(at);  // the link
+        save(at.lexically_relative(folder_.path()).string(), text);
+        replaced_.insert(fs::canonical(at).string());
+    }
+    // A header that is in no folder of -I is looked for in the source's repository. Those that the
+    // host alone needs are seldom there: one with what such headers bring along does for kernels.
+    bool takes_header(const std::string& messages, std::vector<std::string>& words) {
         constexpr std::string_view fatal = "fatal error: ";
         const std::size_t at = messages.find(fatal);
         const bool is_missing = messages.find(": No such file", at) != messages.npos ||
@@ -300,20 +373,31 @@ class Compilation {
         begin += messages[begin] == '\'' ? 1 : 0;
         const std::string name =
             messages.substr(begin, messages.find_first_of(":'\n", begin) - begin);
+        const std::string folder = repository_.folder_of(name);
+        if (!folder.empty() && std::ranges::find(found_folders_, folder) == found_folders_.end()) {
+            found_folders_.push_back(folder);
+            const std::string own = link(fmt::format("found-{}", found_folders_.size()), folder);
+            // Behind the system's folders: a repository may have a string.h.
+            if (words.front().ends_with("nvcc"))
+                words.insert(std::next(words.begin()), "-Xcompiler=-idirafter," + own);
+            else
+                words.insert(std::next(words.begin()), {"-idirafter", own});
+            return true;
+        }
         const fs::path whole = fs::path(path("missing")) / fs::path(name).relative_path();
         if (name.find("..") != name.npos || ::access(whole.c_str(), F_OK) == 0) return false;
         std::error_code ignored;  // writing says it
         fs::create_directories(whole.parent_path(), ignored);
-        save(fs::relative(whole, folder_.path(), ignored).string(), {});
+        save(fs::relative(whole, folder_.path(), ignored).string(), in_place_of_headers);
         missing_headers_.push_back(name);
         return true;
     }
     // Files of ours are removed, and others may be written in their places on the disk.
     bool is_own(const std::string& file) const {
         std::error_code error;
-        return fs::canonical(file, error)
-            .string()
-            .starts_with(fs::canonical(folder_.path(), error).string() + '/');
+        const std::string whole = fs::canonical(file, error).string();
+        return whole.starts_with(fs::canonical(folder_.path(), error).string() + '/') &&
+               !replaced_.contains(whole);
     }
 
     // All that goes in, but for files that the compiler finds.
@@ -359,9 +443,17 @@ class Compilation {
     }
     CompiledCuda compiled_of(CompileCache::Entry& made, const Compiler& compiler) const {
         for (const std::string& one : made.files) note_input(identity_of(one), one);
-        return {std::move(made.values[0]), names_,
-                std::move(made.values[1]), {std::next(made.values.begin(), 2), made.values.end()},
-                std::move(made.files),     compiler.is_clang};
+        return {std::move(made.values[0]),
+                names_,
+                std::move(made.values[1]),
+                std::move(made.values[2]),
+                {std::next(made.values.begin(), 4), made.values.end()},
+                std::move(made.files),
+                std::move(made.values[3]),
+                compiler.is_clang};
+    }
+    bool has_no_kernel() const {
+        return text_of("kernels.ptx", most_ptx_bytes).find(".entry") == std::string::npos;
     }
     bool is_pasted() const { return !pasted_.text.empty(); }
     std::string path(std::string_view name) const {
@@ -384,7 +476,12 @@ class Compilation {
     // A link to a folder.
     std::string link(const std::string& name, const std::string& target) {
         std::error_code error;
-        fs::create_directory_symlink(fs::absolute(target, error), path(name), error);
+        if (!fs::exists(path("root"), error)) {
+            fs::create_directory_symlink("/", path("root"), error);
+            names_.add(path("root"), "");
+        }
+        fs::create_directory_symlink(path("root") / fs::absolute(target, error).relative_path(),
+                                     path(name), error);
         if (error)
             throw Error(
                 fmt::format("cannot write {}: {}", path(name), text_of_errno(error.value())),
@@ -501,7 +598,10 @@ class Compilation {
     }
 
     const CudaSource& source_;
-    std::vector<std::string> missing_headers_;
+    const RepositoryHeaders repository_{source_.file};
+    std::vector<std::string> found_folders_, missing_headers_;
+    std::string first_errors_;        // after all headers are there
+    std::set<std::string> replaced_;  // copies of headers without what does not compile
     PastedCode pasted_;
     const WorkFolder folder_;
     const int messages_ = ::memfd_create("messages", MFD_CLOEXEC);

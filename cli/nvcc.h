@@ -45,10 +45,12 @@ class StandIns {
 
 struct CompiledCuda {
     std::string ptx;
-    StandIns names;     // files that its .file directives name
-    std::string debug;  // PTX with the names of parameters; empty: `ptx` has them
-    std::vector<std::string> missing_headers;  // empty files stood for them
+    StandIns names;            // files that its .file directives name
+    std::string debug;         // PTX with the names of parameters; empty: `ptx` has them
+    std::string instantiated;  // declarations of templates that the file lacks
+    std::vector<std::string> missing_headers;  // others stood for them
     std::vector<std::string> files;            // that were read
+    std::string found_folders;                 // of headers, that -I does not name
     bool is_of_clang = false;
 };
 

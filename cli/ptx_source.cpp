@@ -126,14 +126,9 @@ PtxTexts ptx_texts_of(const CudaSource& source) {
         bytes.find("__global__") == bytes.npos)
         refuse_kind(bytes.substr(0, bytes_to_know_a_file), source.file,
                     "PTX or CUDA source with a __global__ function", hint_for_source(source.file));
-    CompiledCuda compiled = compile_cuda(source);
-    all.made.push_back(std::move(compiled.ptx));
-    all.names = std::move(compiled.names);
+    all.compiled = compile_cuda(source);
+    all.made.push_back(std::move(all.compiled.ptx));
     all.texts.emplace_back(all.made.front());
-    all.debug = std::move(compiled.debug);
-    all.missing_headers = std::move(compiled.missing_headers);
-    all.files = std::move(compiled.files);
-    all.is_of_clang = compiled.is_of_clang;
     return all;
 }
 

@@ -13,11 +13,7 @@ namespace coalprof {
 struct PtxTexts {
     std::vector<std::string> made;        // texts that were unpacked or compiled
     std::vector<std::string_view> texts;  // in `made` or the file; one for each part of a program
-    std::string debug;                    // PTX of the same source, with debug information
-    StandIns names;                       // files that the texts name
-    std::vector<std::string> missing_headers;  // empty files stood for them
-    std::vector<std::string> files = {};       // that were compiled: the source and its headers
-    bool is_of_clang = false;                  // made with headers that stand in for CUDA's
+    CompiledCuda compiled = {};           // of CUDA source; its PTX is in `made`
 };
 
 // The bytes of the file. Throws UsageError, Stopped.

@@ -35,6 +35,28 @@ bool takes(const Code& code, const std::string& typed) {
 
 namespace {
 
+bool reads_z(const Code& code) { return reads_one_of(code, {SlotKind::tid_z, SlotKind::ctaid_z}); }
+bool reads_y(const Code& code) {
+    return reads_z(code) || reads_one_of(code, {SlotKind::tid_y, SlotKind::ctaid_y});
+}
+Dimensions assumed_block(const Code& code) {
+    if (const Dimensions required = required_block(code); required.count() != 0) return required;
+    const Dimensions usual = reads_y(code) ? Dimensions{32, 8, 1} : Dimensions{256, 1, 1};
+    return code.most_threads != 0 && code.most_threads < usual.count()
+               ? Dimensions{code.most_threads, 1, 1}
+               : usual;
+}
+// 2^20 threads in as many dimensions as the kernel reads.
+Dimensions assumed_grid(const Code& code, const Dimensions& block) {
+    const Dimensions threads = reads_z(code)   ? Dimensions{256, 128, 32}
+                               : reads_y(code) ? Dimensions{1024, 1024, 1}
+                                               : Dimensions{1 << 20, 1, 1};
+    const auto blocks = [](std::uint64_t all, std::uint64_t of_block) {
+        return (all + of_block - 1) / of_block;
+    };
+    return {blocks(threads.x, block.x), blocks(threads.y, block.y), blocks(threads.z, block.z)};
+}
+
 bool is_given(const Code& code, const std::vector<std::string>& typed, std::size_t at) {
     return std::ranges::any_of(typed, [&](const std::string& argument) {
         return std::ranges::any_of(read_argument(argument).names, [&](const std::string& name) {
@@ -58,40 +80,30 @@ SourceLaunch launch_of_host(const Code& code, const PlacedLaunch& placed,
         choice.arguments.push_back(fmt::format("{}={}", name, *value));
         text += fmt::format(", {} = {}", name, *value);
     }
-    std::vector<MissingArgument> missing;
     const auto grid = dimensions_of(host.grid), block = dimensions_of(host.block);
-    if (!grid) missing.push_back({"--grid", "--grid", "4096"});
-    if (!block) missing.push_back({"--block", "--block", "256"});
     try {
-        require_nothing_missing(code, choice.arguments, missing);
+        require_nothing_missing(code, choice.arguments, {});
     } catch (const UsageError& error) {
         throw UsageError(fmt::format("launch of {}: {}", placed.place, error.what()), error.hint());
     }
-    choice.grid = *grid;
-    choice.block = *block;
+    choice.block = block ? *block : assumed_block(code);
+    choice.grid = grid ? *grid : assumed_grid(code, choice.block);
     choice.shared_bytes = static_cast<std::uint64_t>(std::max(0.0, host.shared_bytes.value_or(0)));
     if (choice.shared_bytes > 0)
         text = fmt::format(", {} bytes shared", choice.shared_bytes) + text;
-    text = fmt::format("launch of {}: {} blocks of {}{}", placed.place, text_of(choice.grid),
-                       text_of(choice.block), text);
+    constexpr const char* is_assumed = " (assumed)";
+    text =
+        fmt::format("launch of {}: {} blocks{} of {}{}{}", placed.place, text_of(choice.grid),
+                    grid ? "" : is_assumed, text_of(choice.block), block ? "" : is_assumed, text);
     return {std::move(choice),
             {"W-SOURCE", short_kernel_name(code.kernel), printable(text)},
             placed.place};
 }
 
-// 2^20 threads in as many dimensions as the kernel reads.
 SourceLaunch assumed_launch(const Code& code, const std::vector<std::string>& typed) {
-    const bool has_z = reads_one_of(code, {SlotKind::tid_z, SlotKind::ctaid_z});
-    const bool has_y = has_z || reads_one_of(code, {SlotKind::tid_y, SlotKind::ctaid_y});
-    KernelChoice choice{.grid = has_z   ? Dimensions{8, 16, 32}
-                                : has_y ? Dimensions{32, 128, 1}
-                                        : Dimensions{4096, 1, 1},
-                        .block = has_y ? Dimensions{32, 8, 1} : Dimensions{256, 1, 1},
-                        .arguments = typed};
-    if (const Dimensions required = required_block(code); required.count() != 0)
-        choice.block = required;
-    else if (code.most_threads != 0 && code.most_threads < choice.block.count())
-        choice.block = {code.most_threads, 1, 1};
+    const Dimensions block = assumed_block(code);
+    const KernelChoice choice{
+        .grid = assumed_grid(code, block), .block = block, .arguments = typed};
     require_nothing_missing(code, typed, {});
     return {choice,
             {"W-ASSUMED", short_kernel_name(code.kernel),
@@ -108,20 +120,25 @@ std::vector<SourceLaunch> launches_of_kernel(
     const std::vector<std::string>& all_typed) {
     std::vector<std::string> typed = all_typed;
     std::erase_if(typed, [&](const std::string& one) { return !takes(code, one); });
-    std::vector<SourceLaunch> launches;
-    std::optional<UsageError> problem;
+    std::vector<SourceLaunch> launches, assumed;  // of these the grid or the block
+    std::optional<UsageError> problem, lesser;
     for (const std::vector<PlacedLaunch>* place : places) {
         for (const PlacedLaunch& one : *place) {
             if (!is_same_kernel(one.launch.kernel, code.kernel)) continue;
+            const bool is_whole = dimensions_of(one.launch.grid) && dimensions_of(one.launch.block);
             try {
-                launches.push_back(launch_of_host(code, one, typed));
-                launches.back().choice.swept = {{"launch", one.place}};
+                SourceLaunch made = launch_of_host(code, one, typed);
+                made.choice.swept = {{"launch", one.place}};
+                (is_whole ? launches : assumed).push_back(std::move(made));
             } catch (const UsageError& error) {
-                if (!problem) problem = error;
+                std::optional<UsageError>& first = is_whole ? problem : lesser;
+                if (!first) first = error;
             }
         }
-        if (!launches.empty() || problem) break;
+        if (!launches.empty() || !assumed.empty() || problem || lesser) break;
     }
+    if (launches.empty() && !problem) launches = std::move(assumed);
+    if (!problem) problem = lesser;
     if (launches.empty() && problem) throw UsageError(*problem);
     if (launches.empty()) launches.push_back(assumed_launch(code, typed));
     if (launches.size() == 1) launches.front().choice.swept.clear();

@@ -260,6 +260,22 @@ template <class T> COALPROF_ANY const T& max(const T& a, const T& b) { return a 
 }  // namespace std
 #endif
 
+#ifdef COALPROF_HOST  // headers of the library are empty, and functions' parameters name its types
+namespace std {
+#define COALPROF_TYPES(A, B, C, D, E) \
+    template <class...> class A;      \
+    template <class...> class B;      \
+    template <class...> class C;      \
+    template <class...> class D;      \
+    template <class...> class E;
+COALPROF_TYPES(vector, map, set, unordered_map, unordered_set)
+COALPROF_TYPES(pair, tuple, function, optional, list)
+COALPROF_TYPES(unique_ptr, shared_ptr, complex, deque, initializer_list)
+template <class T, auto> class array;
+class string;
+}  // namespace std
+#endif
+
 // ---- half precision: computed as float ----
 
 #define COALPROF_HALF(N, N2)                                                                            \

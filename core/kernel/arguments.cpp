@@ -451,6 +451,7 @@ std::vector<MissingArgument> missing_arguments(const Code& code,
         const PtxParameter& one = code.parameters[i];
         const std::string_view value = one.size_bytes > 8          ? "@raw.bin"
                                        : one.type.starts_with('f') ? "1.5"
+                                       : one.size_bytes == 1       ? "1"
                                                                    : "1000";
         const std::string name = parameter_name(code, i);
         missing.push_back({fmt::format("--arg {} ({})", name, type_text(code, i)), "--arg",

@@ -124,6 +124,12 @@ class HostProgram {
             call(*main->second, {HostValue{1}});  // argc
             // It may ask for arguments.
             if (std::exchange(has_exited_, false) || launches_.empty()) call(*main->second, {});
+            // Then kernels that other arguments would choose, with the same numbers.
+            explores_ = true;
+            met_ = launches_.size();
+            steps_ = 0;
+            call(*main->second, {HostValue{1}});
+            explores_ = has_exited_ = false;
         }
         for (const auto& [id, function] : functions_)  // those that other files call
             if (!entered_.contains(function)) call(*function, {});
@@ -225,7 +231,10 @@ class HostProgram {
         if (parts.size() <= ways) return true;
         const std::size_t first = parts.size() - ways;
         const HostNumber condition = value(parts[first - 1])[0];
-        if (condition && *condition != 0) return execute(parts[first]);
+        const bool holds = condition && *condition != 0;
+        if (condition && (!holds || ways == 2))
+            explore([&] { execute(parts[first + (holds ? 1 : 0)]); });
+        if (holds) return execute(parts[first]);
         if (condition) return ways == 1 || execute(parts[first + 1]);
         const Variables before = variables_;
         for (std::size_t i = first; i < parts.size(); ++i) {
@@ -234,6 +243,17 @@ class HostProgram {
         }
         forget_changed(before);
         return true;
+    }
+    // A way that the program does not go leaves no trace but its launches.
+    template <typename Way>
+    void explore(const Way& way) {
+        if (!explores_) return;
+        const Variables before = variables_;
+        const HostValue returned = returned_;
+        way();
+        variables_ = before;
+        returned_ = returned;
+        has_exited_ = has_broken_ = false;
     }
     bool is_case_of(const Node& one, const HostNumber& wanted) {
         return kind_of(one) == "CaseStmt" &&
@@ -251,6 +271,10 @@ class HostProgram {
                 first = std::find_if(statements.begin(), statements.end(),
                                      [](const Node& one) { return kind_of(one) == "DefaultStmt"; });
         }
+        if (wanted)
+            explore([&] {
+                for (const Node& one : statements) execute(one);
+            });
         const Variables before = variables_;
         bool goes_on = true;
         for (; first != statements.end() && (goes_on || !wanted); ++first) {
@@ -482,7 +506,9 @@ class HostProgram {
         for (std::size_t i = 2; i < children(node).size(); ++i)
             one.arguments.push_back(value(child(node, i))[0]);
         const bool is_known = std::ranges::any_of(launches_, [&](const HostLaunch& other) {
-            return other.kernel == one.kernel && other.place == one.place && other.file == one.file;
+            const bool is_met = explores_ && &other < launches_.data() + met_;
+            return other.kernel == one.kernel &&
+                   (is_met || (other.place == one.place && other.file == one.file));
         });
         if (!is_known) launches_.push_back(std::move(one));
         return {};
@@ -500,10 +526,11 @@ class HostProgram {
     Variables variables_;
     HostValue returned_;
     std::set<const Node*> entered_, open_;
-    bool has_exited_ = false, has_broken_ = false;
+    bool has_exited_ = false, has_broken_ = false, explores_ = false;
     int depth_ = 0;
     std::uint32_t steps_ = 0;
     std::vector<HostLaunch> launches_;
+    std::size_t met_ = 0;  // so many were met before others are explored
 };
 
 }  // namespace

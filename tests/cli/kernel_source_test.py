@@ -92,10 +92,48 @@ class Compiled(Case):
                                cwd=self.folder).json
         self.assertIn("W-HEADERS", codes_of(document))
 
+    # src/gpu/k.cu of a repository: headers in inc/ and src/, one by their names alone, none named by -I.
+    def test_takes_headers_of_its_repository_without_what_does_not_compile_of_them(self):
+        for folder in (".git", "src/gpu", "inc/lib"):
+            os.makedirs(f"{self.folder}/{folder}")
+        self.write("inc/lib/wide.h", '#pragma once\n#include "deep.h"\n#include <no/such.h>\nnamespace n = no::such;\n'
+                                     "no::Tensor host(const no::Tensor& t);\n")
+        self.write("inc/lib/deep.h", "struct Step {\n  no::Text name;\n  __device__ static int bytes() { return 4; }\n};\n")
+        self.write("src/near.h", "#define NEAR 8\n")
+        self.write("src/gpu/k.cu", '#include "near.h"\n#include "lib/wide.h"\n'
+                                   "__global__ void k(float* x) { x[threadIdx.x * NEAR * Step::bytes()] = 1; }\n"
+                                   "#ifdef NEAR\nno::Tensor host(const no::Tensor& t) {\n  k<<<1, 32>>>(t.data());\n}\n#endif\n")
+        before = [self.read(name) for name in ("inc/lib/wide.h", "inc/lib/deep.h")]
+        document = self.run_ok("kernel", "src/gpu/k.cu", "--cache-dir", "none", "--json", cwd=self.folder).json
+        self.assertEqual(document["points"][0]["predicted"]["store_sectors_per_request"], 32)
+        found = [one["text"] for one in document["warnings"] if one["code"] == "W-HEADERS"]
+        self.assertEqual(len(found), 2, found)
+        self.assertIn("no/such.h", found[0])
+        self.assertIn(f"{self.folder}/inc", found[1])
+        self.assertEqual(before, [self.read(name) for name in ("inc/lib/wide.h", "inc/lib/deep.h")])
+        # A header that changes is compiled again.
+        taken = lambda: self.run_ok("kernel", "src/gpu/k.cu", "--cache-dir", "cache", "--json",
+                                    cwd=self.folder).json["points"][0]["predicted"]["store_sectors_per_request"]
+        self.assertEqual(taken(), 32)
+        self.write("inc/lib/deep.h", self.read("inc/lib/deep.h").replace("return 4", "return 0"))
+        self.assertEqual(taken(), 1)
+
+    def read(self, name):
+        with open(f"{self.folder}/{name}", encoding="ascii") as file:
+            return file.read()
+
+    def test_instantiates_a_template_that_its_file_does_not(self):
+        self.write("k.cu", "namespace a::b {\ntemplate <typename T, int N, bool B, int M = 2>\n"
+                           "__launch_bounds__(64) __global__ void k(T* x) { x[threadIdx.x * N * M] = B; }\n}\n"
+                           "void run(no::Tensor t) { DISPATCH(t, [&] { a::b::k<scalar_t, 4, true><<<1, 32>>>(t); }); }\n")
+        document = self.run_ok("kernel", "k.cu", "--json", cwd=self.folder).json
+        self.assertEqual(document["points"][0]["parameters"]["kernel"], "k<float, 32, false, 2>")
+        self.assertIn("W-ASSUMED", codes_of(document))
+
     def test_says_what_to_give_where_the_device_s_part_does_not_compile(self):
         for text, hint in (("#include <no/where.h>\n__global__ void k(float* x) { x[where(1)] = 1; }\n", "-I FOLDER"),
                            ("__global__ void k(float* x) { x[threadIdx.x * STRIDE] = 1; }\n", "-D STRIDE="),
-                           ("template <class T> __global__ void k(T* x) { x[threadIdx.x] = 1; }\n", "template __global__")):
+                           ("template <int N> __global__ void k(int* x) { static_assert(N < 8); *x = N; }\n", "template __global__")):
             self.write("k.cu", text)
             ran = self.check(harness.run("kernel", "k.cu", "--list", cwd=self.folder), harness.USAGE)
             self.assertIn(hint, ran.err_text)
@@ -379,7 +417,10 @@ class OfSource(Case):
 
     def test_names_what_cannot_be_worked_out(self):
         self.refuse_with("--arg n", AROUND % "k<<<1, 32>>>(x, atoi(argv[1]), 1);")
-        self.refuse_with("--grid", AROUND % "k<<<atoi(argv[1]), 32>>>(x, 7, 1);")
+        # A grid is assumed, so that there are a million threads.
+        document = self.predicted(AROUND % "k<<<atoi(argv[1]), 32>>>(x, 7, 1);")
+        self.assertEqual(document["points"][0]["parameters"]["grid"], "32768")
+        self.assertIn("32768 blocks (assumed) of 32, n = 7", self.notes(document, "W-SOURCE")[0])
         # What is typed is taken.
         document = self.predicted(AROUND % "k<<<1, 32>>>(x, atoi(argv[1]), 1);", "--arg", "n=32")
         self.assertEqual(document["points"][0]["predicted"]["load_sectors"], 4)
@@ -388,6 +429,29 @@ class OfSource(Case):
         with open(f"{self.folder}/k.cu", "w", encoding="ascii") as file:
             file.write(text)
         self.assertIn(words, self.check(harness.run("kernel", "k.cu", cwd=self.folder), harness.USAGE).err_text)
+
+    def test_asks_for_what_it_takes(self):
+        text = "__global__ void k(float* x, bool on, int n, float a) { if (on && a > 0) x[threadIdx.x * n] = 1; }\n"
+        self.refuse_with("--arg on=1 --arg n=1000 --arg a=1.5", text)
+        self.predicted(text, "--arg", "on=1", "--arg", "n=1000", "--arg", "a=1.5")
+
+    # Kernels that other arguments would choose are launched with the numbers of this run.
+    def test_takes_launches_that_another_argument_chooses(self):
+        document = self.predicted(
+            "#include <cstdlib>\n" + "".join(f"__global__ void k{i}(float* x, int n) {{ x[threadIdx.x * n] = 1; }}\n" for i in range(4)) +
+            "int main(int argc, char** argv) {\n  int way = 1, n = 64;\n  if (argc > 1) way = atoi(argv[1]);\n  float* x;\n"
+            "  if (n < 7) k0<<<n, 32>>>(x, n);\n  switch (way) {\n  case 1: k1<<<1, 32>>>(x, n); break;\n"
+            "  case 2: n = 7; k1<<<9, 32>>>(x, n); k2<<<2, n>>>(x, n); }\n  k3<<<n, 96>>>(x, n);\n}\n")
+        launches = {one["parameters"]["kernel"]: (one["parameters"]["grid"], one["parameters"]["block"])
+                    for one in document["points"]}
+        self.assertEqual((len(document["points"]), launches),
+                         (4, {"k0": ("64", "32"), "k1": ("1", "32"), "k2": ("2", "7"), "k3": ("64", "96")}))
+
+    # Parameters of types that no header declares here.
+    def test_reads_on_behind_what_it_cannot_read(self):
+        document = self.predicted(AROUND.replace("void run(", "void check(std::vector<int>& a, const std::string& b) {\n"
+                                                              "  assert(a[0] == b);\n}\nvoid run(") % "k<<<3, 32>>>(x, 5, 1);")
+        self.assertIn("3 blocks of 32, n = 5", self.notes(document, "W-SOURCE")[0])
 
     # Templates by their instances, a launch in a function that nobody calls, one in a method, one that is nowhere.
     def test_ranks_all_kernels_of_a_file_by_time(self):

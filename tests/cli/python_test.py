@@ -252,7 +252,10 @@ class Wheel(Case):
         called = "import coalprof; print(coalprof.formula('a[i*3]').points[0]['predicted']['load_sectors_per_request'])"
         self.assertEqual(self.call(sys.executable, "-c", called, PYTHONPATH=target), "12\n")
         for start in ((f"{target}/bin/coalprof",), (sys.executable, "-m", "coalprof")):
-            self.assertEqual(self.call(*start, "--version", PYTHONPATH=target), harness.run("--version").out_text)
+            # The variable may name the wheel's own command.
+            for variables in ({}, {"COALPROF": f"{target}/bin/coalprof"}):
+                self.assertEqual(self.call("timeout", "60", *start, "--version", PYTHONPATH=target, **variables),
+                                 harness.run("--version").out_text)
         if harness.can_attach():
             self.assertTrue(os.path.exists(f"{target}/coalprof/tree/lib/coalprof/coalprof_injection.so"))
         self.assertTrue(os.path.exists(f"{target}/coalprof/py.typed"))

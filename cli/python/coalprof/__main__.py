@@ -6,7 +6,9 @@ from .program import program
 
 
 def main() -> None:
-    os.execv(program(), ["coalprof", *sys.argv[1:]])
+    path = program()
+    os.environ.pop("COALPROF", None)  # it may name this command
+    os.execv(path, ["coalprof", *sys.argv[1:]])
 
 
 if __name__ == "__main__":
