@@ -450,7 +450,7 @@ class BlockRecorder : public AccessSink {
         // Loads stay after stores that may be to their place, and after loads of before other
         // stores; stores stay after loads.
         if (mend_of(one.site).kind == SiteMend::Kind::in_register) {
-            // It will not be there.
+            warp.together = ~0u;  // it will not be there, and the rest is compiled anew
         } else if (one.opcode == Opcode::load) {
             std::uint32_t after = 0;
             for (const PendingStore& store : warp.stores)

@@ -58,9 +58,9 @@ TEST(MachineWidths, EachStatementHasAMark) {
     }
 }
 
-// halves.cubin has 16 registers (ptxas -v) and 27 instructions but for NOPs, two of them in front of
-// the first statement and one a branch behind its end. Four 16-bit loads are in flight together, and
-// fewer than half of the instructions read three registers.
+// halves.cubin has 16 registers (ptxas -v) and 27 instructions but for NOPs, two of them in front
+// of the first statement and one a branch behind its end. Four 16-bit loads are in flight together,
+// and fewer than half of the instructions read three registers.
 TEST(MachineWidths, InstructionsCostWhatTheirMachineCodeDoes) {
     const std::string ptx = text_of_file("halves.ptx");
     const PtxModule module = read_module(ptx, "halves.ptx");
