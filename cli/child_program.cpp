@@ -178,6 +178,9 @@ int run_and_wait(std::vector<std::string> words, const Variables& added,
         print_err(fmt::format("hint: {}\n", !way.empty()      ? way
                                             : error == ENOENT ? "of this folder: ./" + shown(file)
                                                               : "it is not executable: chmod +x"));
+    } else if (const std::string hint = hint_for_missing(file);
+               file.find('/') != file.npos && !hint.empty()) {
+        print_err(fmt::format("hint: {}\n", hint));
     }
     return error == ENOENT ? 127 : 126;
 }

@@ -7,6 +7,7 @@
 #include <array>
 #include <bit>
 #include <cctype>
+#include <filesystem>
 #include <optional>
 
 #include "cli/build_text.h"
@@ -173,13 +174,16 @@ std::string hint_for_argument(const CLI::App& command, const std::string& typed)
         return fmt::format("one command at a time: coalprof help {}",
                            shown(shell_word(command.get_option("COMMAND")->results().front())));
     if (command.get_name() == "machines")
-        return fmt::format("it lists them all; a prediction is made for one: {}",
-                           typed_again({"offset", "--machine", typed}));
+        return fmt::format(
+            "it lists them all: coalprof machines | grep {}; a prediction is made "
+            "for one: {}",
+            shown(shell_word(typed)), typed_again({"offset", "--machine", typed}));
     if (command.get_name() == "devices")
         return fmt::format("it lists them all; a measurement is made on one: {}",
                            typed_again({"offset", "--device", typed}));
     if (command.get_options([](const CLI::Option* one) { return one->get_positional(); }).empty())
-        return has_option(command, "-o") && typed.find('.') != typed.npos
+        return has_option(command, "-o") && typed.find('.') != typed.npos &&
+                       !std::filesystem::exists(typed)
                    ? fmt::format("a file to write: -o {}", shown(shell_word(typed)))
                    : fmt::format("it takes no argument: coalprof {}", command.get_name());
     return {};
@@ -567,7 +571,9 @@ CLI::Option* add_threads_to(CLI::App& command) {
 void refuse_missing_dashes(std::vector<std::string> words, const std::string& program) {
     if (program.ends_with(".cu"))
         throw UsageError(fmt::format("run: {} is source, and a program is run", shown(program)),
-                         fmt::format("coalprof kernel {}", shown(program)));
+                         fmt::format("nvcc -lineinfo {0} -o app builds one, coalprof run -- ./app "
+                                     "runs it; without a GPU: coalprof kernel {0}",
+                                     shown(shell_word(program))));
     words.insert(std::ranges::find(words, program), "--");
     throw UsageError(
         fmt::format("run: there is no -- before {}", shown(program)),

@@ -201,11 +201,15 @@ class Wrapping {
             fits ? open.pop_back() : open.push_back(&one);
             if (!fits) break;
         }
-        if (!open.empty())
-            throw UsageError(
-                fmt::format("{}: '{}' has no counterpart",
-                            coalprof::text_of("code", PlaceFinder(code_.text).at(open.back()->at)),
-                            open.back()->text));
+        if (open.empty()) return;
+        constexpr std::string_view signs = "()[]{}";
+        const std::size_t sign = signs.find(open.back()->text.front());
+        throw UsageError(
+            fmt::format("{}: '{}' has no counterpart",
+                        coalprof::text_of("code", PlaceFinder(code_.text).at(open.back()->at)),
+                        open.back()->text),
+            fmt::format("add {} {} it, or take it out", signs[sign ^ 1],
+                        sign % 2 == 0 ? "behind what belongs to" : "before"));
     }
 
     // The token after the closing sign.

@@ -86,6 +86,9 @@ bool is_cuda_name(const std::string& file) {
 std::string hint_for_source(const std::string& file) {
     std::string suffix = std::filesystem::path(file).extension().string();
     std::ranges::transform(suffix, suffix.begin(), [](char c) { return c == 'F' ? 'f' : c; });
+    if (suffix == ".py")
+        return "the PTX that Numba, Triton, CuPy and JAX make of it is read: docs/kernel.md says "
+               "how";
     if (!suffix.starts_with(".f") && suffix != ".cuf")
         return fmt::format("lines of addresses are read by coalprof warps {}", shown(file));
     return "its accesses can be written as formulas: docs/from-code.md says how, under Fortran; "

@@ -165,8 +165,12 @@ class Binder {
                                          shown(kernel_name(code_.kernel)), count,
                                          count == 1 ? "" : "s"));
         }
+        std::vector<std::string> names;
+        for (std::size_t at = 0; at < count; ++at) names.push_back(name_of(at));
+        const auto meant = nearest(word, std::vector<std::string_view>(names.begin(), names.end()));
         throw UsageError(fmt::format("{}: there is no parameter '{}'; they are {}", option_,
-                                     shown(word), describe_parameters(code_)));
+                                     shown(word), describe_parameters(code_)),
+                         meant ? fmt::format("did you mean {}?", printable(*meant)) : "");
     }
 
     void put(std::size_t at, std::uint64_t value, std::uint32_t bytes) {

@@ -184,10 +184,17 @@ void require_possible(const Code& code, const KernelChoice& choice, const Machin
     if (required.count() != 0 && !(choice.block == required))
         found.push_back(
             fmt::format("the kernel was compiled for --block {} and no other", text_of(required)));
-    if (!found.empty())
-        throw UsageError(fmt::format("{} cannot run {} with --grid {} --block {}: {}", machine.name,
-                                     shown(kernel_name(code.kernel)), text_of(choice.grid),
-                                     text_of(choice.block), found.front()));
+    if (found.empty()) return;
+    const std::uint64_t blocks = std::uint64_t{choice.grid.count()} * threads;
+    const bool is_in_line = choice.grid.is_flat() && choice.block.is_flat();
+    throw UsageError(
+        fmt::format("{} cannot run {} with --grid {} --block {}: {}", machine.name,
+                    shown(kernel_name(code.kernel)), text_of(choice.grid), text_of(choice.block),
+                    found.front()),
+        is_in_line && code.most_threads != 0 && threads > code.most_threads
+            ? fmt::format("as many threads: --grid {} --block {}",
+                          (blocks + code.most_threads - 1) / code.most_threads, code.most_threads)
+            : "");
 }
 
 KernelResult predict_choice(Code& code, const KernelChoice& choice, const Machine& machine,

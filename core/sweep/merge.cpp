@@ -154,7 +154,9 @@ ShardMerge::ShardMerge(const std::vector<std::string>& paths, bool allows_missin
     if (!missing_.empty() && !allows_missing)
         throw UsageError(fmt::format("merge: {} of {} shards missing: {}", missing_.size(),
                                      files_.front().count, list.text()),
-                         "--partial merges those that are there");
+                         fmt::format("run the same sweep with --shard {}, or merge those that are "
+                                     "there with --partial",
+                                     list.text()));
 }
 
 ResultHead ShardMerge::head() const {

@@ -23,31 +23,6 @@
 namespace coalprof {
 namespace {
 
-// The files beside one that is not there, of which one may be meant.
-std::string hint_for_missing(const std::string& typed) {
-    namespace fs = std::filesystem;
-    const fs::path folder = fs::path(typed).parent_path();
-    std::error_code error;
-    glob_t matches{};
-    const bool is_pattern = typed.find_first_of("*?[") != typed.npos &&
-                            ::glob(typed.c_str(), 0, nullptr, &matches) == 0;
-    ::globfree(&matches);
-    if (is_pattern) return "its quotes keep the shell from replacing it by files: leave them out";
-    if (!folder.empty() && !fs::is_directory(folder, error))
-        return fmt::format("there is no folder {}", shown(folder.string()));
-    std::vector<std::string> files;
-    for (fs::directory_iterator at(folder.empty() ? "." : folder, error), end; !error && at != end;
-         at.increment(error))
-        if (at->path().extension() == fs::path(typed).extension())
-            files.push_back((folder / at->path().filename()).string());
-    std::ranges::sort(files);
-    const std::vector<std::string_view> views(files.begin(), files.end());
-    if (const auto meant = nearest(typed, views)) return fmt::format("did you mean {}?", *meant);
-    NameList names(3);
-    for (const std::string& file : files) names.add(shown(file));
-    return files.empty() ? "" : fmt::format("files of this kind here: {}", names.text());
-}
-
 [[noreturn]] void fail(std::string_view doing, const std::string& name, int error_number) {
     throw UsageError(fmt::format("cannot {} {}: {}", doing, shown(name),
                                  error_number == EISDIR ? "it is a folder; name a file in it"
@@ -121,6 +96,30 @@ class FileSource : public ByteSource {
 };
 
 }  // namespace
+
+std::string hint_for_missing(const std::string& typed) {
+    namespace fs = std::filesystem;
+    const fs::path folder = fs::path(typed).parent_path();
+    std::error_code error;
+    glob_t matches{};
+    const bool is_pattern = typed.find_first_of("*?[") != typed.npos &&
+                            ::glob(typed.c_str(), 0, nullptr, &matches) == 0;
+    ::globfree(&matches);
+    if (is_pattern) return "its quotes keep the shell from replacing it by files: leave them out";
+    if (!folder.empty() && !fs::is_directory(folder, error))
+        return fmt::format("there is no folder {}", shown(folder.string()));
+    std::vector<std::string> files;
+    for (fs::directory_iterator at(folder.empty() ? "." : folder, error), end; !error && at != end;
+         at.increment(error))
+        if (at->path().extension() == fs::path(typed).extension())
+            files.push_back((folder / at->path().filename()).string());
+    std::ranges::sort(files);
+    const std::vector<std::string_view> views(files.begin(), files.end());
+    if (const auto meant = nearest(typed, views)) return fmt::format("did you mean {}?", *meant);
+    NameList names(3);
+    for (const std::string& file : files) names.add(shown(file));
+    return files.empty() ? "" : fmt::format("files of this kind here: {}", names.text());
+}
 
 std::unique_ptr<ByteSource> open_bytes(const std::string& path, std::function<bool()> is_stopped) {
     auto source = open_own_bytes(path, std::move(is_stopped));

@@ -39,6 +39,9 @@ std::unique_ptr<ByteSource> bytes_of_descriptor(int descriptor, const std::strin
 std::unique_ptr<ByteSource> open_own_bytes(const std::string& path,
                                            std::function<bool()> is_stopped = {});
 
+// Which of the files beside one that is not there may be meant, as a hint; empty: none.
+std::string hint_for_missing(const std::string& typed);
+
 // All of its bytes; none if more than `most_bytes`.
 std::optional<std::string> read_whole(ByteSource& source, std::size_t most_bytes);
 

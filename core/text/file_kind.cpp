@@ -22,7 +22,7 @@ struct Kind {
     std::string_view noun;
     std::string_view way = {};  // {0}: the file
 };
-constexpr std::string_view of_kernels = "its kernels: coalprof kernel {0} --list";
+constexpr std::string_view of_kernels = "its kernels are predicted by coalprof kernel {0}";
 // The first that fits.
 constexpr std::array kinds{
     Kind{"\x7f"

@@ -204,13 +204,14 @@ class Meaning(Asked):
         self.ask("stride --range 1..4 --shard 2/3 -o t2.json -q", DONE)
         self.ask("merge s1.json t2.json", USAGE, "pattern")
         self.ask("merge s1.json s1.json", USAGE, "once")
+        self.ask("merge s1.json", USAGE, "--shard 2/3, 3/3")
 
     def test_a_file_of_another_kind_is_named_with_what_takes_it(self):
         self.run_ok("offset", "--range", "0..1", "-q", "-o", "result.json", cwd=self.folder.name)
         write_npy(self.at("array.npy"), [1, 2, 3])
         for name, text in (("empty.cu", ""), ("host.cu", "int main() { return 0; }\n"),
                            ("machine.json", '{"schema": "coalprof/1", "calibration": []}'),
-                           ("k.cu", SOURCES), ("budgets.txt", "excess <= 5%\n"), ("t.csv", "a,load,4,0,4,8\n"),
+                           ("k.cu", SOURCES), ("budgets.txt", "excess <= 5%\n"), ("t.csv", "a,load,4,0,4,8\n"), ("t.py", "import numba\n"),
                            ("w.txt", "a load 4 " + " ".join(map(str, range(32))))):
             with open(self.at(name), "w", encoding="utf-8") as file:
                 file.write(text)
@@ -229,7 +230,7 @@ class Meaning(Asked):
                 ("warps result.json", "coalprof report"), ("warps k.cu", "coalprof kernel k.cu"),
                 ("formula k.cu", "coalprof kernel k.cu"), ("kernel --code k.cu", "coalprof kernel k.cu"),
                 ("kernel --code @k.cu", "coalprof kernel k.cu"), ("kernel --code cudaMalloc(&x,4);y[i]=x[i];", "coalprof kernel FILE.cu"),
-                ("k.cu", "coalprof kernel k.cu --list"), ("result.json", "coalprof report result.json"), ("kernel w.txt", "coalprof warps w.txt"),
+                ("k.cu", "coalprof kernel k.cu"), ("kernel t.py", "docs/kernel.md"), ("machines rtx4090", "grep rtx4090"), ("occupancy k.cu", "takes no argument"), ("result.json", "coalprof report result.json"), ("kernel w.txt", "coalprof warps w.txt"),
                 ("formula i k.cu 3", "coalprof formula 'i*3'"), ("kernel k.cu:3", "coalprof explain kernel k.cu --line 3"), ("explain kernel k.cu:3", "--line 3"),
                 ("offset --machine k.cu", "CUDA source"), ("offset --machine ./w.txt", "a machine file"),
                 ("check result.json --budget-file result.json", "coalprof report result.json"),
@@ -242,7 +243,8 @@ class Meaning(Asked):
         self.ask("offset -o none/x.json", OUTPUT, "no folder none")
         if harness.can_attach():
             self.ask("run -- k.cu", USAGE, "coalprof kernel k.cu")
-            self.ask("run -- saxpy.cu", USAGE, "is source")
+            self.ask("run -- saxpy.cu", USAGE, "is source", "nvcc -lineinfo saxpy.cu -o app")
+            self.ask("run -- ./v.txt", 127, "did you mean ./w.txt?")
             self.ask("run k.cu", USAGE, "coalprof kernel k.cu")
             self.ask("run -- w.txt", 127, "./w.txt")
             self.ask("run -- ./w.txt", 126, "chmod +x")
@@ -423,6 +425,8 @@ __global__ void voted(float* y) {
         self.ask("kernel k.cu step --list", DONE, "step: p")
         self.ask("kernel k.cu stp --list", USAGE, "did you mean step")
         self.ask("kernel k.cu step --arg count=5", USAGE, "lacks --arg n", "takes --arg count=5")
+        self.ask("kernel k.cu gather --grid 4 --block 32 --arg Idx=3", USAGE, "did you mean idx?")
+        self.ask("kernel --code for(;;){a[i]=1; --grid 4 --block 32", USAGE, "add } behind")
         self.ask("kernel k.cu step 4096 256", USAGE, "--grid 4096 --block 256")
         self.ask("explain kernel k.cu step --line 1 --grid 4 --block 32 --arg n=128", USAGE, "one of k.cu:4\n")
         with open(self.at("bad.cu"), "w", encoding="utf-8") as file:
