@@ -655,6 +655,22 @@ std::vector<PlacedLaunch> host_launches_of(const CudaSource& source,
     return Compilation(source).launches(clang, files);
 }
 
+namespace {
+
+// Compiled source has the name of our copy, another one each time.
+std::string without_file_names(std::string_view ptx) {
+    std::string text;
+    while (!ptx.empty()) {
+        const std::string_view line = ptx.substr(0, std::min(ptx.find('\n'), ptx.size() - 1) + 1);
+        const std::size_t first = line.find_first_not_of(" \t");
+        if (first == line.npos || !line.substr(first).starts_with(".file")) text += line;
+        ptx.remove_prefix(line.size());
+    }
+    return text;
+}
+
+}  // namespace
+
 std::optional<std::string> assemble_ptx(const std::string& ptx, const std::string& kernel,
                                         std::uint32_t architecture, const std::string& cache_dir) {
     constexpr std::size_t most_bytes = std::size_t{1} << 26;
@@ -666,8 +682,8 @@ std::optional<std::string> assemble_ptx(const std::string& ptx, const std::strin
         if (const char letter = ptx[own + 8 + target.size()]; letter == 'a' || letter == 'f')
             target += letter;
     const std::vector<std::string> options{"-arch=" + target, "-lineinfo", "--entry", kernel};
-    const CompileCache cache(
-        cache_dir, fmt::format("{}\n{}\n{}", identity_of_tool(ptxas), joined(options), ptx));
+    const CompileCache cache(cache_dir, fmt::format("{}\n{}\n{}", identity_of_tool(ptxas),
+                                                    joined(options), without_file_names(ptx)));
     if (auto known = cache.find(); known && known->values.size() == 1) return known->values[0];
     const CountedWork assembling("assembling " + kernel);
     try {
