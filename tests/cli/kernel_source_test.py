@@ -326,6 +326,13 @@ class Kept(Case):
             os.truncate(f"{self.cache}/{name}", 100)
         self.assertEqual(self.sectors(), (4, True))
 
+    def test_what_was_compiled_and_assembled_is_found_again(self):
+        self.sectors()
+        kept = sorted(os.listdir(self.cache))
+        self.assertGreaterEqual(len(kept), 2)
+        self.sectors()
+        self.assertEqual(sorted(os.listdir(self.cache)), kept)
+
     def test_is_not_taken_from_files_that_others_may_write(self):
         self.sectors()
         os.chmod(self.cache, 0o777)
