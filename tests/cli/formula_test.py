@@ -217,6 +217,15 @@ class Arrays(Case):
         self.assertEqual(self.threads("x[i]", "--array", "x=f32[256]", "--size", "1KiB"), 256)
         self.assertEqual(self.threads("x[i] if i < 100", "--array", "x=f32[100]", "--size", "1KiB"), 100)
 
+    def test_get_all_of_their_indices(self):
+        for formula, array, written in (("A[i]", "A=f32[512][256]", "A[i/256][i%256]"), ("A", "A=f32[512][256]", "A[i/256][i%256]"),
+                                        ("s += A[i*2]", "A=f32[512][256]", "A[(i*2)/256][(i*2)%256]"),
+                                        ("A[i] = 1", "A=f32[8][8][4]", "A[i/32][i/4%8][i%4]"), ("x", "x=f32[9]", "x[i]"),
+                                        ("x(i)", "x=f32(8,4)", "x(i%8 + 1, i/8 + 1)")):
+            with self.subTest(formula):
+                self.assertIn(written + "\n", self.refuse("formula", formula, "--array", array).err_text)
+                self.run_ok("formula", written, "--array", array)
+
     def test_are_as_large_as_patterns_without_arrays(self):
         formula = self.run_ok("formula", "i*4", "--json").json
         stride = self.run_ok("stride", "--range", "4", "--json").json
