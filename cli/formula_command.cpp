@@ -94,6 +94,8 @@ ExitCode run_formula(const CLI::App& app, const FormulaCommand& command,
                 "--type: the formula and its arrays say themselves of which type they are",
                 "leave it out");
     }
+    for (const FormulaSweep& sweep : set)
+        if (!sweep.note.empty()) command.output.note(sweep.note);
     const SweepFacts facts = set.size() == 1 ? describe_sweep(set.front()) : describe_sweep(set);
     return run_sweep_job({points_of(set), facts, command.sweep}, command.machine, command.output,
                          invocation);

@@ -26,6 +26,27 @@ bool FormulaReader::is_fortran_array(std::string_view name) const {
     return array != nullptr && array->is_fortran;
 }
 
+// A[i/512][i%512] for the element `index` of a C array, counted through all of its rows.
+std::string FormulaReader::access_of(const DeclaredArray& array, std::string_view index) const {
+    const bool is_name = std::ranges::all_of(index, is_name_char);
+    const std::string whole = is_name ? std::string(index) : fmt::format("({})", index);
+    const std::size_t dimensions = std::max<std::size_t>(array.extents.size(), 1);
+    std::string text = array.name;
+    for (std::size_t k = 0; k < dimensions; ++k) {
+        // The fastest is the last one in C, the first one in Fortran.
+        std::uint64_t below = 1;
+        for (std::size_t j = 0; j < dimensions; ++j)
+            if (array.is_fortran ? j < k : j > k) below *= array.extents[j];
+        std::string one = below == 1 && dimensions == 1 ? std::string(index) : whole;
+        if (below > 1) one += fmt::format("/{}", below);
+        if (k != (array.is_fortran ? dimensions - 1 : 0))
+            one += fmt::format("%{}", array.extents[k]);
+        text += array.is_fortran ? fmt::format("{}{} + 1", k == 0 ? "(" : ", ", one)
+                                 : fmt::format("[{}]", one);
+    }
+    return array.is_fortran ? text + ")" : text;
+}
+
 // array[index]; of several dimensions y*width + x, by the distances of neighbours.
 ReadValue FormulaReader::element(const ReadValue& array, ReadValue index, std::size_t at) {
     if (!array.is(Kind::rows) || !reason_against_name(array.array).empty()) {
@@ -51,7 +72,16 @@ ReadValue FormulaReader::element(const ReadValue& array, ReadValue index, std::s
     if (array.indices > 0)
         tree = trees_.combined(NodeKind::add, at, result.span, {&array.tree, &tree});
     result.tree = std::move(tree);
-    if (++result.indices == dimensions) result.kind = Kind::element;
+    if (++result.indices == dimensions) {
+        result.kind = Kind::element;
+    } else {
+        const bool is_one = result.indices == 1 && !declared->is_fortran;
+        result.why = std::make_shared<const UsageError>(error(
+            array.span.begin,
+            fmt::format("'{}' has {} indices, and {} {} given", declared->name, dimensions,
+                        result.indices, result.indices == 1 ? "was" : "were"),
+            fmt::format("write {}", access_of(*declared, is_one ? text_of(index.span) : "i"))));
+    }
     return result;
 }
 
@@ -89,6 +119,7 @@ ReadValue FormulaReader::value_of_load(const ReadValue& element) const {
 }
 
 ReadValue FormulaReader::loaded(ReadValue value) {
+    if (value.is(Kind::rows) && value.indices > 0) throw *value.why;
     if (!value.is(Kind::element)) return value;
     ++loads_read_;
     for (const KnownElement& known : known_)

@@ -311,11 +311,10 @@ ReadValue FormulaReader::value_of_name(const Token& name) {
     array.kind = Kind::rows;
     array.array = name.text;
     array.span = span;
-    if (find_array(name.text) != nullptr) {
+    if (const DeclaredArray* declared = find_array(name.text)) {
         array.why = std::make_shared<const UsageError>(
             error(name.at, fmt::format("'{}' is an array, and no number", shown(name.text)),
-                  is_fortran_array(name.text) ? "write the access: x(i, j)"
-                                              : "write the access: a[i*2]"));
+                  fmt::format("write the access: {}", access_of(*declared, "i"))));
         return array;
     }
     if (const auto variable = find_variable(name.text))
@@ -432,15 +431,24 @@ void FormulaReader::fail_before_operand() const {
         throw error(token_.at, "the condition stands behind the access", "write a[i*2] if i < n/2");
     if (token_.is("*") || token_.is("&") || token_.is("{") || token_.is("}")) fail_as_c(token_);
     if (token_.kind == TokenKind::end)
-        throw error(token_.at, "expected a number, a name or '(' at the end",
-                    "the formula stops in the middle: complete or remove its last operator");
+        throw error(
+            token_.at, "expected a number, a name or '(' at the end",
+            hint_at_end("the formula stops in the middle: complete or remove its last operator"));
     throw error(token_.at, fmt::format("expected a number, a name or '(', found {}", named(token_)),
                 hint_for_sign(token_.text));
 }
 
+// i//2, as Python divides
+std::string FormulaReader::hint_at_end(const std::string& otherwise) const {
+    const std::size_t slashes = text_.find("//");
+    if (token_.kind != TokenKind::end || slashes == text_.npos) return otherwise;
+    return fmt::format("// begins a comment; a whole division is /: {}{}", text_.substr(0, slashes),
+                       text_.substr(slashes + 1));
+}
+
 std::string FormulaReader::hint_to_close(const std::string& at_the_end) const {
     if (token_.kind == TokenKind::end || token_.is(")") || token_.is("]") || token_.is(";"))
-        return at_the_end;
+        return hint_at_end(at_the_end);
     return token_.kind == TokenKind::sign && !token_.is("(") ? hint_for_sign(token_.text)
                                                              : hint_for_two_operands();
 }

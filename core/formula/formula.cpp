@@ -28,12 +28,15 @@ class FormulaProgramBuilder {
         program_.block = scope_.block;
     }
 
-    std::uint64_t threads_within_arrays() const {
-        std::uint64_t threads = scope_.threads;
-        for (const FormulaAccess& access : formula_->accesses)
-            threads = std::min(threads, threads_within(*formula_, access, scope_, facts_,
-                                                       largest_index(width_of(access))));
-        return threads;
+    ThreadsWithin threads_within_arrays() const {
+        ThreadsWithin least{scope_.threads};
+        for (const FormulaAccess& access : formula_->accesses) {
+            ThreadsWithin one =
+                threads_within(*formula_, access, scope_, facts_, largest_index(width_of(access)));
+            if (one.threads < least.threads) least = std::move(one);
+        }
+        if (!least.is_end) throw *least.left;
+        return least;
     }
 
     Program build() {
@@ -396,7 +399,7 @@ Scope scope_of(const ParsedFormula& formula, const FormulaLaunch& launch) {
     return scope;
 }
 
-std::uint64_t threads_within_arrays(const std::shared_ptr<const ParsedFormula>& formula,
+ThreadsWithin threads_within_arrays(const std::shared_ptr<const ParsedFormula>& formula,
                                     const FormulaLaunch& launch) {
     return FormulaProgramBuilder(formula, launch).threads_within_arrays();
 }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/formula/launch_check.h"
 #include "core/formula/scope.h"
 #include "core/formula/tree.h"
 #include "core/pattern/plan.h"
@@ -35,8 +36,9 @@ struct FormulaLaunch {
 // the formula has bid.y or the like and no grid was asked for.
 Scope scope_of(const ParsedFormula& formula, const FormulaLaunch& launch);
 
-// How many of the launch's threads, from the first on, no array is too small for.
-std::uint64_t threads_within_arrays(const std::shared_ptr<const ParsedFormula>& formula,
+// How many of the launch's threads, from the first on, no array is too small for. Throws UsageError
+// where that is none, or where later ones are within their arrays again.
+ThreadsWithin threads_within_arrays(const std::shared_ptr<const ParsedFormula>& formula,
                                     const FormulaLaunch& launch);
 
 // Every index of the launch is checked first: a thread that fails, or an index that is negative or

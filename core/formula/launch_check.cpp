@@ -188,6 +188,20 @@ class LaunchChecker {
         return first;
     }
 
+    // True if none of the next threads compute their index either, as behind an array's end.
+    bool ends_at(std::uint64_t thread) const {
+        constexpr std::uint64_t most_threads = 4096;
+        for (std::uint64_t k = thread + 1; k < std::min(scope_.threads, thread + most_threads); ++k)
+            if (const ThreadValue index = index_in(k);
+                index.fault == Fault::none && index.value >= 0)
+                return false;
+        return true;
+    }
+    UsageError failure(std::uint64_t thread) const {
+        return launch_failure(formula_, scope_, thread, index_in(thread), largest_index_,
+                              ends_at(thread));
+    }
+
  private:
     // In all threads, piece by piece; pieces after one that fails are left out.
     Found walk(std::uint64_t begin, std::uint64_t end) const {
@@ -234,11 +248,12 @@ class LaunchChecker {
         return walk(failing * period, (failing + 1) * period);
     }
 
+    // Of a thread that takes no part: -1.
     ThreadValue index_in(std::uint64_t thread) const {
         if (access_.condition) {
             ThreadValue test = evaluate_thread(formula_.nodes, *access_.condition, scope_, thread);
             if (test.fault != Fault::none) return test;
-            if (test.value == 0) return {};
+            if (test.value == 0) return {-1};
         }
         ThreadValue index = evaluate_thread(formula_.nodes, access_.index, scope_, thread);
         if (index.fault != Fault::none) return index;
@@ -250,9 +265,7 @@ class LaunchChecker {
     bool fails(std::uint64_t thread) const { return index_in(thread).fault != Fault::none; }
 
     LaunchExtent extent_of(const Found& found) const {
-        if (found.failed)
-            throw launch_failure(formula_, scope_, found.failing_thread,
-                                 index_in(found.failing_thread), largest_index_);
+        if (found.failed) throw failure(found.failing_thread);
         return {found.active, static_cast<std::uint64_t>(found.highest + 1)};
     }
 
@@ -305,14 +318,17 @@ LaunchExtent check_launch(const ParsedFormula& formula, const FormulaAccess& acc
     return extent;
 }
 
-std::uint64_t threads_within(const ParsedFormula& formula, const FormulaAccess& access,
+ThreadsWithin threads_within(const ParsedFormula& formula, const FormulaAccess& access,
                              const Scope& scope, const std::vector<NodeFacts>& facts,
                              std::int64_t largest_index) {
-    std::uint64_t threads = scope.threads;
+    ThreadsWithin within{scope.threads};
     each_checker(formula, access, scope, facts, largest_index, [&](const LaunchChecker& checker) {
-        threads = std::min(threads, checker.found().failing_thread);
+        const std::uint64_t thread = checker.found().failing_thread;
+        if (thread >= within.threads) return;
+        within = {thread, std::make_shared<const UsageError>(checker.failure(thread)),
+                  thread > 0 && checker.ends_at(thread)};
     });
-    return threads;
+    return within;
 }
 
 namespace {
@@ -359,49 +375,139 @@ std::string values_below(const ParsedFormula& formula, NodeId id, const Scope& s
     return values;
 }
 
-struct FaultText {
-    const char* sentence;  // {0}: the text that fails, {1}: its value
-    const char* hint;      // {0}: the largest index, {1}: the thread
+// In the order of Fault, from overflow on. {0}: the text that fails, {1}: its value
+constexpr std::array<const char*, 7> sentences{
+    "'{0}' does not fit 64 signed bits",
+    "'{0}' divides by zero",
+    "'{0}' shifts by a count that is not 0 to 63",
+    "'{0}' needs at least 1 bucket",
+    "'{0}' reads element {1}, which its array does not hold",
+    "the index '{0}' is negative ({1})",
+    "the index '{0}' is out of range ({1})",
 };
-// In the order of Fault, from overflow on.
-constexpr std::array<FaultText, 7> fault_texts{{
-    {"'{0}' does not fit 64 signed bits",
-     "use smaller numbers or a smaller --size; threads can be switched off: a[index] if i < 1000"},
-    {"'{0}' divides by zero",
-     "switch such threads off, e.g. a[i / k] if k != 0, or choose: k ? i / k : 0"},
-    {"'{0}' shifts by a count that is not 0 to 63",
-     "a 64-bit number has bits 0 to 63: take the count % 64, or switch such threads off with 'if'"},
-    {"'{0}' needs at least 1 bucket",
-     "hash(x, buckets) answers 0 to buckets - 1, so buckets starts at 1"},
-    {"'{0}' reads element {1}, which its array does not hold",
-     "switch such threads off, e.g. a[i] if i < m, or give --array more elements"},
-    {"the index '{0}' is negative ({1})",
-     "switch such threads off, e.g. a[i - 1] if i >= 1, or clamp: max(i - 1, 0)"},
-    {"the index '{0}' is out of range ({1})",
-     "the largest index accepted is {0}: wrap it with %, or launch fewer threads: {1} "
-     "fit; without --size and --grid an --array decides how many"},
-}};
-static_assert(fault_texts.size() == static_cast<std::size_t>(Fault::index_too_large));
+static_assert(sentences.size() == static_cast<std::size_t>(Fault::index_too_large));
+
+// What to do about one thread's failure.
+class FailureHint {
+ public:
+    FailureHint(const ParsedFormula& formula, const Scope& scope, const ThreadValue& failed)
+        : formula_(formula), scope_(scope), failed_(failed), node_(formula.nodes[failed.where]) {
+        const auto has_it = [&](NodeId root) {
+            return formula.nodes[root].first <= failed.where && failed.where <= root;
+        };
+        for (const FormulaAccess& access : formula.accesses)
+            if (has_it(access.index) || (access.condition && has_it(*access.condition)) ||
+                std::ranges::any_of(access.bounds, has_it, &FormulaBound::index))
+                access_ = &access;
+        const auto array = access_ == nullptr ? formula.arrays.end()
+                                              : std::ranges::find(formula.arrays, access_->array,
+                                                                  &DeclaredArray::name);
+        first_element_ = array != formula.arrays.end() && array->is_fortran ? 1 : 0;
+    }
+
+    std::string text(std::uint64_t thread, std::int64_t largest_index, bool ends_here) const {
+        const std::string_view own = formula_.text_of(node_);
+        switch (failed_.fault) {
+            case Fault::none: return {};
+            case Fault::overflow:
+                return "use smaller numbers or a smaller --size; threads can be switched off: "
+                       "a[index] if i < 1000";
+            case Fault::division_by_zero: return of_division();
+            case Fault::shift_count:
+                return "a 64-bit number has bits 0 to 63: take the count % 64, or switch such "
+                       "threads off with 'if'";
+            case Fault::bucket_count:
+                return "hash(x, buckets) answers 0 to buckets - 1, so buckets starts at 1";
+            case Fault::outside_table: {
+                const Node& index = formula_.nodes[node_.children[0]];
+                const auto& table = scope_.tables[static_cast<std::size_t>(node_.value)];
+                return switched_off(index, failed_.value < 0
+                                               ? " >= 0"
+                                               : fmt::format(" < {}", table.values->size())) +
+                       ", or give --array more elements";
+            }
+            case Fault::negative_index:
+                if (first_element_ > 0)
+                    return "a Fortran array begins with element 1: x(i + 1) is thread 0's first";
+                return switched_off(node_, " >= 0") + fmt::format(", or clamp: max({}, 0)", own);
+            case Fault::index_too_large: break;
+        }
+        const std::int64_t largest = largest_index + first_element_;
+        std::string hint = fmt::format("the largest index accepted is {}: ", largest);
+        const bool has_arrays = !formula_.arrays.empty();
+        if (ends_here && thread == 0)
+            return hint + "take a smaller one" +
+                   (has_arrays ? ", or give --array more elements" : "");
+        if (ends_here)
+            hint += fmt::format(
+                "launch fewer threads: {} fit{}; or ", thread,
+                has_arrays ? "; without --size and --grid an --array decides how many" : "");
+        return hint + switched_off(node_, fmt::format(" < {}", largest + 1));
+    }
+
+ private:
+    std::string of_division() const {
+        const Node& divisor = formula_.nodes[node_.children[1]];
+        const auto first = formula_.nodes.begin() + divisor.first;
+        const auto last = formula_.nodes.begin() + node_.children[1] + 1;
+        if (std::all_of(first, last, [](const Node& one) {
+                return child_count(one.kind) > 0 ? one.kind != NodeKind::lookup
+                                                 : one.kind != NodeKind::variable;
+            }))
+            return "the divisor is 0 in all threads: divide by another number";
+        return switched_off(divisor, " != 0");
+    }
+
+    // "switch such threads off: a[i - 1] if i - 1 >= 0", of the statement as the user wrote it.
+    std::string switched_off(const Node& node, const std::string& comparison) const {
+        const bool binds_looser =
+            (node.kind >= NodeKind::less && node.kind <= NodeKind::bit_or) || is_lazy(node.kind);
+        std::string guard = fmt::format(fmt::runtime(binds_looser ? "({}){}" : "{}{}"),
+                                        formula_.text_of(node), comparison);
+        std::string_view statement = formula_.text;
+        if (access_ != nullptr) {
+            const std::size_t before = statement.rfind(';', access_->begin);
+            const std::size_t begin = before == statement.npos ? 0 : before + 1;
+            std::size_t end = statement.find(';', access_->begin);
+            if (access_->condition_begin < access_->condition_end) {
+                end = access_->condition_begin;
+                const std::string_view own =
+                    statement.substr(end + 2, std::size_t{access_->condition_end} - end - 2);
+                const bool is_open = own.find_first_of("|?") != own.npos;
+                guard += fmt::format(fmt::runtime(is_open ? " && ({})" : " && {}"), trimmed(own));
+            }
+            statement = statement.substr(begin, end - begin);
+        }
+        return fmt::format("switch such threads off: {} if {}", trimmed(statement), guard);
+    }
+    static std::string_view trimmed(std::string_view text) {
+        const std::size_t begin = std::min(text.find_first_not_of(" \n\t"), text.size());
+        return text.substr(begin, text.find_last_not_of(" \n\t") + 1 - begin);
+    }
+
+    const ParsedFormula& formula_;
+    const Scope& scope_;
+    const ThreadValue& failed_;
+    const Node& node_;
+    const FormulaAccess* access_ = nullptr;
+    std::int64_t first_element_ = 0;
+};
 
 }  // namespace
 
 UsageError launch_failure(const ParsedFormula& formula, const Scope& scope, std::uint64_t thread,
-                          const ThreadValue& failed, std::int64_t largest_index) {
+                          const ThreadValue& failed, std::int64_t largest_index, bool ends_here) {
     const Node& node = formula.nodes[failed.where];
-    const FaultText& text = fault_texts[static_cast<std::size_t>(failed.fault) - 1];
+    const char* sentence = sentences[static_cast<std::size_t>(failed.fault) - 1];
     // For an index out of range the whole is marked; for an operator its sign.
     const bool is_index =
         failed.fault == Fault::negative_index || failed.fault == Fault::index_too_large;
     return formula_error(
         formula.text, is_index ? node.begin : node.at,
-        fmt::format(
-            "{}, first {}{}",
-            fmt::format(fmt::runtime(text.sentence), shown(formula.text_of(node)), failed.value),
-            place_of(scope, thread), values_below(formula, failed.where, scope, thread)),
-        failed.fault == Fault::negative_index &&
-                std::ranges::any_of(formula.arrays, &DeclaredArray::is_fortran)
-            ? "a Fortran array begins with element 1: x(i + 1) is thread 0's first"
-            : fmt::format(fmt::runtime(text.hint), largest_index, thread));
+        fmt::format("{}, first {}{}",
+                    fmt::format(fmt::runtime(sentence), shown(formula.text_of(node)), failed.value),
+                    place_of(scope, thread), values_below(formula, failed.where, scope, thread)),
+        FailureHint(formula, scope, failed).text(thread, largest_index, ends_here));
 }
 
 }  // namespace coalprof

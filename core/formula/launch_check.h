@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "core/formula/facts.h"
@@ -42,13 +43,20 @@ LaunchExtent check_launch(const ParsedFormula& formula, const FormulaAccess& acc
                           std::int64_t largest_index);
 
 // How many threads, from the first on, stay within the array's extents and compute their index.
-std::uint64_t threads_within(const ParsedFormula& formula, const FormulaAccess& access,
+struct ThreadsWithin {
+    std::uint64_t threads = 0;
+    std::shared_ptr<const UsageError> left = nullptr;  // of the next one
+    bool is_end = true;  // it is not the first thread, and those after it fail, too
+};
+ThreadsWithin threads_within(const ParsedFormula& formula, const FormulaAccess& access,
                              const Scope& scope, const std::vector<NodeFacts>& facts,
                              std::int64_t largest_index);
 
 // The error for a thread of a launch that cannot compute its index.
-// `failed` is evaluate_thread()'s answer for `thread`, or an index out of range.
+// `failed` is evaluate_thread()'s answer for `thread`, or an index out of range. `ends_here`: a
+// launch of fewer threads would not fail.
 UsageError launch_failure(const ParsedFormula& formula, const Scope& scope, std::uint64_t thread,
-                          const ThreadValue& failed, std::int64_t largest_index);
+                          const ThreadValue& failed, std::int64_t largest_index,
+                          bool ends_here = true);
 
 }  // namespace coalprof

@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <array>
+#include <charconv>
+#include <cmath>
 #include <limits>
 
 #include "core/text/number.h"
@@ -64,18 +66,18 @@ bool is_fraction(const NumberText& number) {
 
 std::string hint_for_digits(const NumberText& number) {
     if (number.text.find('.') != std::string_view::npos)
-        return "indices are whole numbers: write a fraction as a division, e.g. i*3/2";
+        return "indices are whole numbers: i*3/2 is i*1.5";
     if (number.base == 16) return "hexadecimal digits are 0-9 and a-f, e.g. 0x1F";
     if (number.base == 2) return "binary digits are 0 and 1, e.g. 0b101";
     return "whole numbers are decimal, 0x1F or 0b101, with C's suffixes; a product has a sign: 2*i";
 }
 
-Token read_number(std::string_view formula, std::size_t at, bool must_be_whole) {
+Token read_number(std::string_view formula, std::size_t at) {
     const NumberText number = number_at(formula, at);
     const auto fail = [&](std::size_t where, const std::string& sentence, const std::string& hint) {
         return formula_error(formula, where, sentence, hint);
     };
-    if (is_fraction(number) && !must_be_whole) return {TokenKind::fraction, number.text, at, 0};
+    if (is_fraction(number)) return {TokenKind::fraction, number.text, at, 0};
     if (number.digits.size() <= number.prefix)
         throw fail(at + number.prefix, fmt::format("expected digits after '{}'", number.text),
                    hint_for_digits(number));
@@ -149,12 +151,25 @@ Token read_name(std::string_view formula, std::size_t at) {
 bool is_name_char(char c) { return is_letter(c) || is_digit(c); }
 
 UsageError fraction_error(std::string_view formula, std::size_t at) {
-    try {
-        read_number(formula, at, true);
-    } catch (const UsageError& error) {
-        return error;
-    }
-    return formula_error(formula, at, "this is no whole number", "indices are whole numbers");
+    constexpr double most_below = 1000;
+    const std::string_view text = number_at(formula, at).text;
+    double number = 0, below = 1;
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    const auto is_whole = [](double value) { return std::abs(value - std::round(value)) < 1e-9; };
+    while (below < most_below && !is_whole(number * below)) ++below;
+    const bool is_known = is_whole(number * below) && number < 1e12 && text.find('\'') == text.npos;
+    const std::string fraction = below == 1 ? fmt::format("{:.0f}", number)
+                                            : fmt::format("{:.0f}/{}", number * below, below);
+    // 5/2*i is 2*i, and i*5/2 is not.
+    const std::string_view before = formula.substr(0, at);
+    const std::size_t last = before.find_last_not_of(' ');
+    std::string hint = "indices are whole numbers: i*3/2 is i*1.5";
+    if (is_known && (below == 1 || (last != before.npos && before[last] == '*')))
+        hint = fmt::format("write {}{}{}", before, fraction, formula.substr(at + text.size()));
+    else if (is_known)
+        hint = fmt::format("indices are whole numbers: i*{} is i*{}", fraction, shown(text));
+    return formula_error(formula, at + std::min(text.find_first_not_of("0123456789'"), text.size()),
+                         fmt::format("'{}' is not an integer", shown(text)), hint);
 }
 
 Token next_token(std::string_view formula, std::size_t from) {
@@ -162,7 +177,7 @@ Token next_token(std::string_view formula, std::size_t from) {
     if (from == formula.size()) return {TokenKind::end, {}, from, 0};
     const char first = formula[from];
     const bool is_point = first == '.' && from + 1 < formula.size() && is_digit(formula[from + 1]);
-    if (is_digit(first) || is_point) return read_number(formula, from, false);
+    if (is_digit(first) || is_point) return read_number(formula, from);
     if (is_letter(first)) return read_name(formula, from);
     const std::string_view rest = formula.substr(from);
     for (const std::string_view sign : signs)

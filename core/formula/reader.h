@@ -106,6 +106,7 @@ class FormulaReader {
     [[noreturn]] void fail_before_operand() const;
     std::string hint_for_two_operands() const;
     std::string hint_to_close(const std::string& at_the_end) const;
+    std::string hint_at_end(const std::string& otherwise) const;
 
     // ---- calls (expressions.cpp) ----
     ReadValue read_call();
@@ -121,6 +122,7 @@ class FormulaReader {
     ReadValue value_of_load(const ReadValue& element) const;
     const DeclaredArray* find_array(std::string_view name) const;
     bool is_fortran_array(std::string_view name) const;
+    std::string access_of(const DeclaredArray& array, std::string_view index) const;
     void remember(const ReadValue& element, const ReadValue& value);
     Guard guard_of(const ReadValue& test, bool is_met) const;
     void push_guard(Guard guard);

@@ -71,11 +71,16 @@ ParsedFormula FormulaReader::read() {
     }
     if (formula_.accesses.empty() && unknown_call_) throw *unknown_call_;  // Fortran's a(i,j)
     if (formula_.accesses.empty())
-        throw error(token_.at, "there is no index",
-                    parts_.empty()
-                        ? "an index looks like i*3, or a[i*3]"
-                        : fmt::format("{0} only names a part: use it in an index, e.g. a[{0}]",
-                                      parts_.back().name));
+        throw error(
+            token_.at, "there is no index",
+            hint_at_end(parts_.empty()
+                            ? "an index looks like i*3, or a[i*3]"
+                            : fmt::format("{0} only names a part: use it in an index, e.g. a[{0}]",
+                                          parts_.back().name)));
+    if (text_.substr(last_end_).starts_with("//") && last_end_ + 2 < text_.size() &&
+        text_[last_end_ + 2] != ' ')  // i//2
+        throw error(last_end_, "a comment begins here",
+                    hint_at_end("") + "; before a comment goes a blank");
     require_conditions_behind_if();
     return std::move(formula_);
 }
@@ -169,6 +174,7 @@ void FormulaReader::read_expression_statement() {
 void FormulaReader::read_assignment(ReadValue target) {
     const Token sign = token_;
     if (!target.is(Kind::element)) {
+        if (target.is(Kind::rows) && target.indices > 0) throw *target.why;
         if (target.is(Kind::data) && text_[target.span.end - 1] == ')') throw *target.why;
         throw error(sign.at, fmt::format("expected an operator or ';', found '{}'", sign.text),
                     hint_for_sign(sign.text));

@@ -16,6 +16,7 @@
 
 #include "core/text/describe.h"
 #include "core/text/number.h"
+#include "core/text/units.h"
 #include "core/text/utf8.h"
 
 namespace coalprof {
@@ -37,7 +38,8 @@ struct LayoutStage {
         std::size_t part = 0;  // of the shape, counted on its top level
     };
 
-    std::size_t begin = 0;         // in the text
+    std::size_t begin = 0;  // in the text
+    std::string typed = {};
     std::vector<Mode> modes = {};  // nested ones are flat, the fastest first
     std::int64_t offset = 0;       // to modes as well
     int bits = 0, base = 0, shift = 0;
@@ -116,10 +118,12 @@ class LayoutReader {
     }
 
  private:
-    [[noreturn]] void refuse(std::size_t at, std::string_view why) const {
+    [[noreturn]] void refuse(std::size_t at, std::string_view why,
+                             const std::string& hint = {}) const {
         throw UsageError(fmt::format("layout: {}", why), layout_.text, at,
-                         "for example '(8,4):(4,1)', 'Sw<3,3,3> o (64,64):(64,1)', "
-                         "'#ttg.blocked<{sizePerThread = [1, 8], ...}>'");
+                         hint.empty() ? "for example '(8,4):(4,1)', 'Sw<3,3,3> o (64,64):(64,1)', "
+                                        "'#ttg.blocked<{sizePerThread = [1, 8], ...}>'"
+                                      : hint);
     }
     void skip_blanks() { at_ = std::min(text_.find_first_not_of(" \t\n", at_), text_.size()); }
     bool take(std::string_view word) {
@@ -182,7 +186,25 @@ class LayoutReader {
         } else {
             take_modes(stage);
         }
+        stage.typed = text_.substr(stage.begin, at_ - stage.begin);
         layout_.stages.push_back(std::move(stage));
+    }
+
+    // The layout as typed, but with strides that count the elements of this shape, the last of its
+    // sizes fastest.
+    std::string with_own_strides(const LayoutStage& stage, std::size_t colon) const {
+        Numbers strides{1};
+        for (std::size_t k = stage.modes.size() - 1; k > 0; --k)
+            strides.insert(strides.begin(), product({strides.front(), stage.modes[k].size}));
+        std::string typed;
+        std::size_t used = 0;
+        for (std::size_t at = stage.begin; at < colon; ++at) {
+            if (!is_digit(text_[at]))
+                typed += text_[at];
+            else if (at == stage.begin || !is_digit(text_[at - 1]))
+                typed += std::to_string(strides[used++]);
+        }
+        return fmt::format("{}:{}{}", text_.substr(0, colon), typed, text_.substr(at_));
     }
 
     void take_modes(LayoutStage& stage) {
@@ -192,9 +214,16 @@ class LayoutReader {
             return stage.modes.clear();
         }
         if (nesting != "n") expect(":");
+        const std::size_t colon = at_ - 1;
         std::vector<LayoutStage::Mode> strides;
         if (take_tuple(strides, "a stride") != nesting)
-            refuse(at_, "the strides are not nested as the shape is");
+            refuse(colon + 1,
+                   stage.modes.size() == strides.size()
+                       ? "the strides are not nested as the sizes are"
+                       : fmt::format("{} and {}, and each size has its stride",
+                                     counted(stage.modes.size(), "size"),
+                                     counted(strides.size(), "stride")),
+                   fmt::format("for example '{}'", with_own_strides(stage, colon)));
         std::int64_t size = 1;
         for (std::size_t k = 0; k < strides.size(); ++k) {
             stage.modes[k].stride = strides[k].size;
@@ -231,8 +260,26 @@ class LayoutReader {
             refuse(begin,
                    "sizePerThread, threadsPerWarp, warpsPerCTA and order have a number for "
                    "each dimension, and order each dimension once");
-        if (product(lists_[1]) != 32) refuse(begin, "threadsPerWarp makes the 32 lanes of a warp");
+        if (product(lists_[1]) != 32) refuse_lanes(begin);
         layout_.has_values = true;
+    }
+
+    [[noreturn]] void refuse_lanes(std::size_t begin) const {
+        const Numbers& lanes = lists_[1];
+        std::vector<std::string> whole;
+        for (std::size_t d = 0; d < lanes.size(); ++d) {
+            Numbers one = lanes;
+            one[d] = 1;
+            const std::int64_t others = product(one);
+            if (others == 0 || 32 % others != 0) continue;
+            one[d] = 32 / others;
+            whole.push_back(fmt::format("[{}]", fmt::join(one, ",")));
+        }
+        refuse(begin,
+               fmt::format("threadsPerWarp [{}] makes {} lanes, and a warp has 32",
+                           fmt::join(lanes, ","), product(lanes)),
+               whole.empty() ? "its numbers times each other are 32"
+                             : fmt::format("{} makes 32", fmt::join(whole, " or ")));
     }
 
     void take_list(std::size_t k) {
@@ -368,9 +415,14 @@ class FormulaOfLayout {
         for (const LayoutStage& stage : layout_.stages) {
             Numbers made = values.back();
             const auto most = static_cast<std::size_t>(*std::ranges::max_element(made));
-            require(stage.modes.empty() || most < size_of(stage),
-                    fmt::format("one of its layouts has {} elements, and the next takes its {}",
-                                size_of(stage), most));
+            if (const std::size_t size = size_of(stage); !stage.modes.empty() && most >= size)
+                throw UsageError(
+                    fmt::format("layout {}: '{}' has the elements 0 to {}, and what is right of it "
+                                "asks for its element {}",
+                                shown(layout_.text), shown(stage.typed), size - 1, most),
+                    fmt::format("give it {} elements or more, or what is right of it values of at "
+                                "most {}",
+                                most + 1, size - 1));
             const std::int64_t unit = values.size() == unit_stage_ ? vector_ : 1;
             for (std::int64_t& value : made) value = stage.at(value) / unit;
             values.push_back(std::move(made));

@@ -64,6 +64,12 @@ std::optional<ElementType> find_element_type(std::string_view name) {
             return type.type;
     return std::nullopt;
 }
+// " --type s32" of int3; f32 is the usual one.
+static std::string type_of_three(std::string_view word) {
+    word.remove_suffix(word.ends_with("x3") ? 2 : 1);
+    const auto type = find_element_type(word);
+    return type && type != ElementType::f32 ? fmt::format(" --type {}", name_of(*type)) : "";
+}
 std::string hint_for_element_type(std::string_view word) {
     const std::size_t letters = word.find_last_not_of("0123456789") + 1;  // of half8
     if (const auto one = find_element_type(word.substr(0, letters)))
@@ -77,8 +83,8 @@ std::string hint_for_element_type(std::string_view word) {
     // int3, float3, u32x3: a load is 1, 2 or 4 elements wide.
     if (near && word.size() > 3 && word.ends_with('3') &&
         (word[word.size() - 2] < '0' || word[word.size() - 2] > '9'))
-        return "no load is three elements wide: members of such structures are a[i*3], "
-               "a[i*3 + 1] and a[i*3 + 2]";
+        return "no load is three elements wide: coalprof formula 'a[i*3]; a[i*3 + 1]; a[i*3 + 2]'" +
+               type_of_three(word);
     if (near) return fmt::format("did you mean '{}'?", *near);
     std::string list = "types are";
     for (const std::string_view name : element_type_list()) list.append(" ").append(name);

@@ -324,10 +324,19 @@ void follow_arrays(FormulaSweep& sweep) {
     const std::uint64_t cells = count_cells(sweep.parameters);
     for (std::uint64_t cell = 0; cell < cells && cells <= most_cells; ++cell) {
         launch.values = values_in_cell(sweep.parameters, cell);
-        threads = std::min(threads, threads_within_arrays(formula, launch));
+        const ThreadsWithin within = threads_within_arrays(formula, launch);
+        if (within.threads >= threads) continue;
+        threads = within.threads;
+        sweep.settings.launch.shape.size_bytes = threads * bytes;
+        sweep.note = fmt::format("{} threads, as --array decides: {}", threads,
+                                 std::string_view(within.left->what()).substr(9));  // "formula: "
     }
-    // Of none, an error will say which array the first thread leaves.
-    if (threads > 0) sweep.settings.launch.shape.size_bytes = threads * bytes;
+    if (std::ranges::none_of(sweep.arrays, [&](const DeclaredArray& array) {
+            std::uint64_t elements = array.extents.empty() ? 0 : 1;
+            for (const std::uint64_t extent : array.extents) elements *= extent;
+            return elements > threads;
+        }))
+        sweep.note.clear();
 }
 
 void keep_occurring(FormulaSweep& sweep, std::vector<bool>& occurs) {

@@ -28,6 +28,7 @@ struct FormulaSweep {
     std::vector<DeclaredArray> arrays = {};  // --array
     // Op, type, shape, cache settings and machines; pattern, values and options are not read.
     Sweep settings;
+    std::string note = {};  // why --array leaves threads of the launch out
 };
 
 // Programs of a set of formulas, made once and kept if they are not too many. They are the same on

@@ -121,10 +121,12 @@ std::uint64_t shared_pad_tile(const PatternOptions& options) {
 
 std::uint64_t checked_member(const Plan& plan, std::uint64_t members) {
     if (plan.options.member < members) return plan.options.member;
-    throw UsageError(fmt::format(
-        "--member {}: a structure of {} bytes has {} {} member{}, "
-        "counted from 0",
-        plan.options.member, plan.value, members, name_of(plan.type), members == 1 ? "" : "s"));
+    throw UsageError(
+        fmt::format("--member {}: a structure of {} bytes has {} {} member{}, counted from 0",
+                    plan.options.member, plan.value, members, name_of(plan.type),
+                    members == 1 ? "" : "s"),
+        fmt::format("--range is the structure's bytes: member {} needs --range {} or more",
+                    plan.options.member, (plan.options.member + 1) * bytes_of(plan.type)));
 }
 
 // The multiple to which cudaMallocPitch rounds rows up on the devices seen (an H200 among them); a

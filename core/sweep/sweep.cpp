@@ -92,6 +92,13 @@ void set_values(Sweep& sweep, const PatternInfo& pattern, const std::string& tex
                                      pattern.name, shown(name)),
                          fmt::format("its parameter is {}: {} {}={}", pattern.parameter, option,
                                      pattern.parameter, shown(range.substr(equals + 1))));
+    // A matrix, 1000x500: its rows follow from --size.
+    if (const std::size_t by = range.rfind('x');
+        by != range.npos && range.front() > '0' &&
+        range.find_first_not_of("0123456789x") == range.npos)
+        throw UsageError(
+            fmt::format("{} {}: the {} is one number", option, shown(range), pattern.parameter),
+            fmt::format("coalprof {} {} {}", pattern.name, option, shown(range.substr(by + 1))));
     std::string hint;
     const std::string usual = pattern.default_range(width);
     if (option == "--at")

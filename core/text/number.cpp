@@ -128,10 +128,16 @@ class SizeParser {
         if (const ReadNumber columns = read_integer(name.substr(1));  // 4096x4096
             name.front() == 'x' && columns.length == name.size() - 1 &&
             std::bit_width(rows) + std::bit_width(columns.value) < 60)
-            value_.refuse(at_, "a size is one number of bytes",
-                          fmt::format("of elements of 4 bytes each: {} {}", value_.option,
-                                      size_text(4 * rows * columns.value)));
+            refuse_matrix(4 * rows * columns.value);
         value_.refuse(at_, fmt::format("unknown unit '{}'{}", shown(name), suggestion(name)));
+    }
+
+    [[noreturn]] void refuse_matrix(std::uint64_t bytes) const {
+        std::string size = size_text(bytes);
+        std::erase(size, ' ');
+        value_.refuse(at_, "a size is one number of bytes",
+                      fmt::format("of elements of 4 bytes each: {} {}", value_.option,
+                                  size.ends_with("bytes") ? std::to_string(bytes) : size));
     }
 
     // 0.digits times the unit, which must be whole: with g the part that the unit shares with

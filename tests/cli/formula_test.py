@@ -217,6 +217,32 @@ class Arrays(Case):
         self.assertEqual(self.threads("x[i]", "--array", "x=f32[256]", "--size", "1KiB"), 256)
         self.assertEqual(self.threads("x[i] if i < 100", "--array", "x=f32[100]", "--size", "1KiB"), 100)
 
+    def test_that_a_thread_leaves_and_the_next_do_not_are_left_by_mistake(self):
+        rows = "--array", "A=f32[512][512]"
+        for words, fault, hint in ((("A[i/512][i%512-1]", *rows), "'i%512-1' is negative (-1), first in thread 0 ", "A[i/512][i%512-1] if i%512-1 >= 0"),
+                                   (("A[i/512][i%512+1]", *rows), "'i%512+1' is out of range (512), first in thread 511 ",
+                                    "511: switch such threads off: A[i/512][i%512+1] if i%512+1 < 512"),
+                                   (("A[i/512][i%512+1]", *rows, "--size", "1MiB"), "first in thread 511 ", "off: A[i/512][i%512+1] if i%512+1 < 512"),
+                                   (("a[i] = b[hash(i, 9)]", "--array", "b=f32[4]"), "'hash(i, 9)' is out of range", "if hash(i, 9) < 4"),
+                                   (("a[i+5]", "--array", "a=f32[5]"), "first in thread 0 ", "take a smaller one")):
+            with self.subTest(words):
+                told = self.refuse("formula", *words).err_text
+                self.assertIn(fault, told)
+                self.assertIn(hint, told)
+                self.assertNotIn("decides", told)
+        self.assertIn("100 threads, as --array decides: the index 'i+900' is out of range (1000), first in thread 100",
+                      self.run_ok("formula", "a[i+900]", "--array", "a=f32[1000]").err_text)
+        self.assertEqual(self.run_ok("formula", "a[i]", "--array", "a=f32[1000]").err_text, "")
+
+    def test_get_all_of_their_indices(self):
+        for formula, array, written in (("A[i]", "A=f32[512][256]", "A[i/256][i%256]"), ("A", "A=f32[512][256]", "A[i/256][i%256]"),
+                                        ("s += A[i*2]", "A=f32[512][256]", "A[(i*2)/256][(i*2)%256]"),
+                                        ("A[i] = 1", "A=f32[8][8][4]", "A[i/32][i/4%8][i%4]"), ("x", "x=f32[9]", "x[i]"),
+                                        ("x(i)", "x=f32(8,4)", "x(i%8 + 1, i/8 + 1)")):
+            with self.subTest(formula):
+                self.assertIn(written + "\n", self.refuse("formula", formula, "--array", array).err_text)
+                self.run_ok("formula", written, "--array", array)
+
     def test_are_as_large_as_patterns_without_arrays(self):
         formula = self.run_ok("formula", "i*4", "--json").json
         stride = self.run_ok("stride", "--range", "4", "--json").json

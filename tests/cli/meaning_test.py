@@ -266,7 +266,7 @@ class Meaning(Asked):
 
     def test_numbers_of_another_kind_say_what_is_read(self):
         for words, fact in (
-                ("transpose --size 4096x4096", "--size 64 MiB"), ("scatter --range 0", "has 4"),
+                ("transpose --size 4096x4096", "--size 64MiB"), ("transpose --size 1000x1000", "--size 4000000"), ("scatter --range 0", "has 4"),
                 ("offset --range 1.5", "write 1"), ("scatter --seed abc", "7,"), ("offset --range -5..5", "--var d=-5..5"), (f"kernel {NATURAL} saxpy4 --memory-limit 1", "1GiB"),
                 (f"kernel {NATURAL} --shared 4 KiB", "4KiB"),
                 (f"kernel {NATURAL} --nvcc-args=-O3~-std=c++17", "comma"),

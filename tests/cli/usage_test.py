@@ -294,7 +294,10 @@ class Words(Case):
                              (("row", "-Xptxas", "-dlcm=cg"), "--dlcm cg"),
                              (("help", "explain", "transpose"), "coalprof help explain"),
                              (("row", "--counters", "requests"), "load_requests"),
-                             (("row", "--type", "float3"), "a[i*3]"),
+                             (("row", "--type", "float3"), "formula 'a[i*3]; a[i*3 + 1]; a[i*3 + 2]'\n"),
+                             (("row", "--type", "int3"), "a[i*3 + 2]' --type s32\n"),
+                             (("aos", "--range", "4", "--member", "7"), "member 7 needs --range 32 or more"),
+                             (("transpose", "--range", "1000x1000"), "transpose --range 1000\n"),
                              (("row", "--backend", "device"), "doctor")):
             with self.subTest(command):
                 ran = harness.run(*command)
