@@ -59,6 +59,7 @@ constexpr Foreign foreign_words[] = {
     {"and", "write && for conditions, & for bits"},
     {"or", "write || for conditions, | for bits"},
     {"not", "write ! for conditions, ~ for bits"},
+    {"B KB MB GB kB KiB MiB GiB", "a size and its unit are one word: --size 64MiB"},
     {"mod", "write % for the remainder"},
     {"floor ceil round sqrt", no_fractions},
     {"pow", "there are no powers: write i*i, or 1 << k for a power of two"},

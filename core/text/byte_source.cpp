@@ -111,7 +111,7 @@ std::string hint_for_missing(const std::string& typed) {
     std::vector<std::string> files;
     for (fs::directory_iterator at(folder.empty() ? "." : folder, error), end; !error && at != end;
          at.increment(error))
-        if (at->path().extension() == fs::path(typed).extension())
+        if (at->path().extension() == fs::path(typed).extension() && !at->is_directory(error))
             files.push_back((folder / at->path().filename()).string());
     std::ranges::sort(files);
     const std::vector<std::string_view> views(files.begin(), files.end());

@@ -74,7 +74,7 @@ class Meaning(Asked):
                 ("constant --l2-fetch 64", "accesses of global memory"),
                 ("constant --carveout 50", "L1"),
                 ("constant --alloc host", "accesses of global memory"),
-                ("formula x[i] --array y=f32[100]", "it accesses x"),
+                ("formula x[i] --array y=f32[100]", "it accesses x"), ("formula i*2 --size 64 MiB", "one word: --size 64MiB"),
                 ("formula x[i] x[i*2] --array x=f32[100] --array y=f32[100]", "--array y"),
                 ("formula x[i] --array x=f32[10] --array x=f32[9]", "twice"),
                 ("formula x[c[i]] --array x=f32[10] --array c=f32[10]=iota", "integers"),
@@ -245,6 +245,9 @@ class Meaning(Asked):
             self.ask("run -- k.cu", USAGE, "coalprof kernel k.cu")
             self.ask("run -- saxpy.cu", USAGE, "is source", "nvcc -lineinfo saxpy.cu -o app")
             self.ask("run -- ./v.txt", 127, "did you mean ./w.txt?")
+            os.mkdir(self.at("apps"))
+            self.ask("run -- ./app", 127, "cannot start ./app")
+            self.assertNotIn(b"./apps", harness.run("run", "--", "./app", cwd=self.folder.name).err)
             self.ask("run k.cu", USAGE, "coalprof kernel k.cu")
             self.ask("run -- w.txt", 127, "./w.txt")
             self.ask("run -- ./w.txt", 126, "chmod +x")
