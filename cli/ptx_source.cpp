@@ -87,7 +87,7 @@ std::string hint_for_source(const std::string& file) {
     std::string suffix = std::filesystem::path(file).extension().string();
     std::ranges::transform(suffix, suffix.begin(), [](char c) { return c == 'F' ? 'f' : c; });
     if (suffix == ".py")
-        return "the PTX that Numba, Triton, CuPy and JAX make of it is read: docs/kernel.md says "
+        return "the PTX that Numba, Triton, CuPy and JAX make of it is read: docs/python.md says "
                "how";
     if (!suffix.starts_with(".f") && suffix != ".cuf")
         return fmt::format("lines of addresses are read by coalprof warps {}", shown(file));

@@ -230,7 +230,7 @@ class Meaning(Asked):
                 ("warps result.json", "coalprof report"), ("warps k.cu", "coalprof kernel k.cu"),
                 ("formula k.cu", "coalprof kernel k.cu"), ("kernel --code k.cu", "coalprof kernel k.cu"),
                 ("kernel --code @k.cu", "coalprof kernel k.cu"), ("kernel --code cudaMalloc(&x,4);y[i]=x[i];", "coalprof kernel FILE.cu"),
-                ("k.cu", "coalprof kernel k.cu"), ("kernel t.py", "docs/kernel.md"), ("machines rtx4090", "grep rtx4090"), ("occupancy k.cu", "takes no argument"), ("result.json", "coalprof report result.json"), ("kernel w.txt", "coalprof warps w.txt"),
+                ("k.cu", "coalprof kernel k.cu"), ("kernel t.py", "docs/python.md"), ("machines rtx4090", "grep rtx4090"), ("occupancy k.cu", "takes no argument"), ("result.json", "coalprof report result.json"), ("kernel w.txt", "coalprof warps w.txt"),
                 ("formula i k.cu 3", "coalprof formula 'i*3'"), ("kernel k.cu:3", "coalprof explain kernel k.cu --line 3"), ("explain kernel k.cu:3", "--line 3"),
                 ("offset --machine k.cu", "CUDA source"), ("offset --machine ./w.txt", "a machine file"),
                 ("check result.json --budget-file result.json", "coalprof report result.json"),
