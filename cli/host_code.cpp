@@ -61,7 +61,7 @@ class HostCode {
             return std::string_view(plain_).substr(one.begin, one.end - one.begin);
         };
         std::erase_if(around, [&](const Statement& one) { return is_transparent(text(one)); });
-        // Of a class some functions may be the device's, and others the host's.
+        // A class may have functions of the device beside those of the host.
         const auto is_of_device_at = [&](const Statement& one) {
             const std::string_view all = text(one);
             return is_of_device(&one == &around.back() ? all : all.substr(0, all.find('{')));

@@ -411,15 +411,17 @@ ExitCode run_within(LimitsHeld& limits, KernelCommand command, const Invocation&
         view.best.clear();
     }
     for (const LaunchedKernel& one : launched.kernels)
-        for (const ArgumentAxis& axis : one.axes.arguments)
-            for (const PtxParameter& to :
-                 one.files->of(machines.front()).kernel(one.name).code.parameters)
-                if (axis.values.size() == 2 && axis.names.front() == to.source.name &&
-                    to.type.starts_with('f') && axis.values.back().find('.') == std::string::npos)
+        for (const ArgumentAxis& axis : one.axes.arguments) {
+            if (axis.values.size() != 2 || axis.values.back().find('.') != std::string::npos)
+                continue;
+            const Code code = one.files->of(machines.front()).kernel(one.name).code;
+            for (const PtxParameter& to : code.parameters)
+                if (axis.names.front() == to.source.name && to.type.starts_with('f'))
                     output.note(
                         fmt::format("--arg {0}={1},{2} is a list of 2 values; a decimal "
                                     "has a point: {0}={1}.{2}",
                                     to.source.name, axis.values.front(), axis.values.back()));
+        }
     BestSink::Lines costliest;
     view.costliest = &costliest;
     Viewed viewed(outputs, view);

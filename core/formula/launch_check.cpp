@@ -248,7 +248,7 @@ class LaunchChecker {
         return walk(failing * period, (failing + 1) * period);
     }
 
-    // Of a thread that takes no part: -1.
+    // It is -1 where the thread takes no part.
     ThreadValue index_in(std::uint64_t thread) const {
         if (access_.condition) {
             ThreadValue test = evaluate_thread(formula_.nodes, *access_.condition, scope_, thread);

@@ -155,6 +155,14 @@ class Binder {
     std::optional<std::size_t> found(const std::string& name) const {
         return parameter_named(code_, name);
     }
+    // The parameter that may be meant; empty: none is near.
+    std::string hint_for_near(const std::string& word) const {
+        std::vector<std::string_view> names;
+        for (const PtxParameter& one : code_.parameters)
+            if (!one.source.name.empty()) names.push_back(one.source.name);
+        const auto meant = nearest(word, names);
+        return meant ? fmt::format("did you mean {}?", printable(*meant)) : std::string();
+    }
     std::size_t position_of(const std::string& word) const {
         const std::size_t count = code_.own_parameters();
         if (const auto at = found(word)) return *at;
@@ -165,12 +173,9 @@ class Binder {
                                          shown(kernel_name(code_.kernel)), count,
                                          count == 1 ? "" : "s"));
         }
-        std::vector<std::string> names;
-        for (std::size_t at = 0; at < count; ++at) names.push_back(name_of(at));
-        const auto meant = nearest(word, std::vector<std::string_view>(names.begin(), names.end()));
         throw UsageError(fmt::format("{}: there is no parameter '{}'; they are {}", option_,
                                      shown(word), describe_parameters(code_)),
-                         meant ? fmt::format("did you mean {}?", printable(*meant)) : "");
+                         hint_for_near(word));
     }
 
     void put(std::size_t at, std::uint64_t value, std::uint32_t bytes) {
@@ -318,13 +323,7 @@ class Binder {
             throw UsageError(
                 fmt::format("{}: it does not say how many elements the array has", option_),
                 fmt::format("for example --arg {}={}[1048576]", printable(name_of(at)), value));
-        // "y=xx": a parameter may be meant.
-        std::vector<std::string_view> views;
-        for (const PtxParameter& one : code_.parameters)
-            if (!one.source.name.empty()) views.push_back(one.source.name);
-        const auto meant = nearest(value, views);
-        const std::string near =
-            meant ? fmt::format("did you mean {}?", printable(*meant)) : std::string();
+        const std::string near = hint_for_near(value);
         const std::string hint =
             !near.empty() ? near
             : value == "NULL" || value == "nullptr"

@@ -35,7 +35,7 @@ class Cubin {
     // Function by function, without the slow paths of divisions and roots that ptxas puts behind
     // them.
     std::vector<MachineInstruction> instructions() const;
-    // Of a thread; 0: it does not say.
+    // Registers of a thread; 0: the file does not say.
     std::uint32_t registers() const;
 
  private:

@@ -295,7 +295,7 @@ class CostComparison {
                });
     }
 
-    // Of the values of `key`, the only parameter that varies.
+    // The sentence says what `key`, the only parameter that varies, does.
     std::string sentence(const std::string& key) const {
         if (!varies_) return of_equal_costs();
         std::vector<ValueCost> samples;
