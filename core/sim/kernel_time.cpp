@@ -69,6 +69,7 @@ MultiprocessorRates rates_of_one(const LaunchModel& model, const SimRates& rates
     one.slice_turn = share(1 / turn_seconds) / slices;
     one.turn_window = rates.clock_hertz * window_seconds;
     one.sharers = busy;
+    one.slices = slices;
     for (const LineShares& stores : model.l2.stores) {
         one.stored_lines.push_back(stores.lines);
         one.store_crowds.push_back(stores.lines > 0 ? slices / busy_slices(stores.lines, slices)
@@ -265,9 +266,8 @@ double simulated_share(const LaunchModel& model, const SimResult& simulated, dou
 
 // Cycles of all blocks of the multiprocessor: those that were simulated, then more at the pace of
 // the middle ones, while as many are resident as fit.
-double cycles_of_all(const LaunchModel& model, SimResult& simulated, double block_start,
+double cycles_of_all(const LaunchModel& model, const SimResult& simulated, double block_start,
                      double share) {
-    std::ranges::sort(simulated.ends);
     const double count = static_cast<double>(simulated.ends.size());
     const double started =
         static_cast<double>(model.blocks) / static_cast<double>(model.multiprocessors);
@@ -278,11 +278,16 @@ double cycles_of_all(const LaunchModel& model, SimResult& simulated, double bloc
     // while these run.
     const double all = started / model.traced_work, starts = started * block_start;
     if (all <= count) return std::max(cycles, starts);
-    const double pace = (simulated.ends[2 * third - 1] - simulated.ends[third - 1]) /
-                        static_cast<double>(third) / share;
+    const SimResult::End &from = simulated.ends[third - 1], &to = simulated.ends[2 * third - 1];
+    const double pace = (to.at - from.at) / static_cast<double>(third) / share;
     // No part is busy longer than the launch takes, stores that still wait for device memory among
-    // its work.
-    const double busiest = *std::ranges::max_element(simulated.busy) * all / count;
+    // its work. The first stores join less than later ones.
+    std::array<double, sim_units> busy = simulated.busy;
+    for (double& one : busy) one *= all / count;
+    constexpr auto l2 = static_cast<std::size_t>(SimUnit::l2);
+    const double late = static_cast<double>(simulated.ends.size() - 2 * third);
+    busy[l2] = simulated.busy[l2] + (all - count) * (simulated.busy[l2] - to.l2_busy) / late;
+    const double busiest = *std::ranges::max_element(busy);
     return std::max({cycles + (all - count) * pace, busiest / share, starts});
 }
 

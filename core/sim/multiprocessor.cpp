@@ -369,7 +369,7 @@ class MultiprocessorRun {
         RunningBlock& block = blocks_[warp.block];
         --block.warps;
         if (block.warps != 0) return release(block);
-        result_.ends.push_back(now);
+        result_.ends.push_back({now, l2_.busy});
         result_.cycles = std::max(result_.cycles, now);
         start_block(now);
     }
@@ -468,11 +468,12 @@ class MultiprocessorRun {
         return (rates_.crowd + rates_.write_crowd * std::sqrt(written)) * share /
                std::sqrt(1 - share);
     }
-    // None of its lines needs a place.
-    bool joins_all(const TraceEvent& event, double now) {
-        for (std::uint32_t i = 0; i < event.lines; ++i)
-            if (!stores_.find(traces_.lines[event.first_line + i].line, now)) return false;
-        return true;
+    // Stores that meet in few slices, and no loads do. Requests are sent while a slice has few of
+    // this multiprocessor's, and L1's banks have nothing else to do; then they wait, and others
+    // join: docs/measurements/h200/few_lines.txt.
+    bool meet(std::uint32_t site) const { return met_loads_ == 0 && crowd_of(site) > crowded; }
+    double sent_before(const TraceEvent& event, double now) const {
+        return meet(event.site) ? idle_ : std::max(now, stored_);
     }
     bool joins(const TraceEvent& event, const LineTouch& touched, double now) {
         OpenRequests::One* const other = stores_.find(touched.line, now);
@@ -512,37 +513,41 @@ class MultiprocessorRun {
         for (std::uint32_t sector = 0; sector < 4; ++sector)
             if ((stored.sectors >> sector & 1) != 0) met_[at].stored[sector] = now;
     }
-    // A request waits until L2 takes it, or some cycles. Until then others to its line join.
+    // When a request that L2 takes at `through` leaves L1.
+    double sent(std::uint32_t site, double through) {
+        if (!meet(site)) return through;
+        constexpr double of_slice = 60;
+        const auto most = static_cast<std::size_t>(of_slice * rates_.slices / crowd_of(site));
+        taken_.push_back(through);
+        return taken_.size() > most ? taken_[taken_.size() - 1 - most] : 0;
+    }
+    // A request waits until it is sent, or some cycles. Until then others to its line join.
     double store_line(const TraceEvent& event, const LineTouch& touched, double now) {
         stored_ =
             std::max(stored_, stores_.place(touched.is_of_words ? places : places_of_bytes, now));
         const double through = l2_.serve(stored_, store_cycles(event.site, touched));
         note_stored(event.site, touched, through);
         stores_.open(touched.line, touched.sectors,
-                     std::max(through, stored_ + rates_.join_cycles));
+                     std::max(sent(event.site, through), stored_ + rates_.join_cycles));
         result_.write_requests[event.site] += 1;
         result_.write_sectors[event.site] += sector_count(touched.sectors);
         return through;
     }
     double write(const TraceEvent& event, double asked, double now) {
+        if (data_stage_.free < now) idle_ = now;
         const double looked_up = look_up(event, now);
         const bool is_store = event.unit == TraceUnit::store;
         // Each packet's sector is computed; where the result is used it comes back.
         const double of_packet =
             rates_.reduction + (event.unit == TraceUnit::atomic ? rates_.sector : 0);
         double back = now;
-        // Where they meet an H100 takes 8.3e9 stores of a warp a second, whether to one line or
-        // to 16 (slices.txt).
-        constexpr double cycles_of_joining = 31;
-        if (is_store && crowd_of(event.site) > crowded && joins_all(event, looked_up))
-            data_stage_.serve(looked_up, cycles_of_joining);
         for (std::uint32_t i = 0; i < event.lines; ++i) {
             const LineTouch& touched = traces_.lines[event.first_line + i];
             if (is_store) {
                 result_.stored_lines[event.site] += 1;
                 if (touched.whole != touched.sectors) tags_.store_part(touched.line, asked);
             }
-            if (is_store && joins(event, touched, std::max(looked_up, stored_))) continue;
+            if (is_store && joins(event, touched, sent_before(event, looked_up))) continue;
             const double through =
                 is_store ? store_line(event, touched, looked_up)
                          : l2_.serve(looked_up, of_packet * event.passes.packets / event.lines);
@@ -608,6 +613,8 @@ class MultiprocessorRun {
     std::vector<MetLine> met_;  // lines that are stored to
     LineTable met_lines_;       // their places there
     double met_loads_ = 0, met_stores_ = 0;
+    std::vector<double> taken_;  // when L2 takes requests of stores that meet
+    double idle_ = 0;            // when L1's banks last had nothing to do
     double most_crowd_ = 1;
     bool stores_parts_ = false;              // some store writes less than its sectors
     double stored_ = 0;                      // since stores have had a place for their requests

@@ -34,6 +34,7 @@ struct MultiprocessorRates : SimRates {
     double slice_turn = 0;
     double turn_window = 0;
     double sharers = 1;  // multiprocessors at work
+    double slices = 1;   // of L2
     // By site: how many times longer stores take, as they meet in few slices; empty: once.
     std::vector<double> store_crowds = {};
     std::vector<double> stored_lines = {};  // by site, different ones; 0: not known
@@ -58,8 +59,12 @@ struct SiteCycles {
 };
 
 struct SimResult {
-    double cycles = 0;         // until the last block ends
-    std::vector<double> ends;  // of blocks
+    double cycles = 0;  // until the last block ends
+    struct End {
+        double at = 0;
+        double l2_busy = 0;  // until then
+    };
+    std::vector<End> ends;  // of blocks, in their order
     std::array<double, sim_units> busy{};
     std::vector<double> load_sectors, hit_sectors;  // by site
     std::vector<SiteCycles> cycles_of_site;
