@@ -33,7 +33,6 @@ ERRORS = {
     "poll": ("EINTR", "ENOMEM"),
     "getrandom": ("ENOSYS", "EAGAIN", "EINTR"),
     "pthread_create": ("EAGAIN", "EPERM"),
-    "linkat": ("EACCES", "ENOENT", "ENOSPC", "EIO"),
     "flock": ("ENOLCK", "EINTR"),
     "ftruncate": ("EIO", "EINVAL", "EINTR"),
     "fdatasync": ("EIO", "ENOSPC"),
