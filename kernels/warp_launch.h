@@ -52,7 +52,7 @@ class WarpLaunch : public PreparedLaunch {
     void launch() override;
     Timing time(std::uint64_t repeats, CacheState cache) override;
     // The values that warps store mean nothing.
-    std::shared_future<void> begin_verify() override { return verified(); }
+    void verify() override {}
 
     // The kernel for all warps.
     static CompileRequest request();
