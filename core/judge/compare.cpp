@@ -242,7 +242,7 @@ class Comparison::Impl {
                                  : "points are matched by their names, and with --across pattern "
                                    "by the values of their parameters");
         for (const auto& [is_part, which] :
-             {std::pair(is_older_part, "old"), {is_newer_part, "new"}})
+             {std::pair(older.is_part, "old"), {newer.is_part, "new"}})
             if (is_part) report_.losses.push_back(fmt::format("the {} result is not whole", which));
         std::uint64_t missing = 0;
         std::vector<std::string> named;
@@ -598,44 +598,35 @@ class Comparison::Impl {
     std::string first_other_work_;
     GateReport report_;
 
-    // Passes calls of a reader to the members of the same names.
-    class Older : public ResultSink {
-     public:
-        explicit Older(Impl& impl) : impl_(impl) {}
-        void begin(const ResultHead& head) override { impl_.begin_older(head); }
-        void point(const Point& point) override { impl_.add_older(point); }
-        void finish(const ResultTail& tail) override {
-            impl_.is_older_part = tail.status == Status::interrupted;
+    // Passes what a reader reads to the members of its side.
+    struct Side : ResultSink {
+        Side(Impl& impl, bool is_newer) : impl_(impl), is_newer_(is_newer) {}
+        void begin(const ResultHead& head) override {
+            is_newer_ ? impl_.begin_newer(head) : impl_.begin_older(head);
         }
+        void point(const Point& point) override {
+            is_newer_ ? impl_.add_newer(point) : impl_.add_older(point);
+        }
+        void finish(const ResultTail& tail) override {
+            is_part = tail.status == Status::interrupted;
+        }
+        bool is_part = false;
 
      private:
         Impl& impl_;
-    };
-    class Newer : public ResultSink {
-     public:
-        explicit Newer(Impl& impl) : impl_(impl) {}
-        void begin(const ResultHead& head) override { impl_.begin_newer(head); }
-        void point(const Point& point) override { impl_.add_newer(point); }
-        void finish(const ResultTail& tail) override {
-            impl_.is_newer_part = tail.status == Status::interrupted;
-        }
-
-     private:
-        Impl& impl_;
+        bool is_newer_;
     };
 
  public:
-    bool is_older_part = false;
-    bool is_newer_part = false;
-    Older older_sink{*this};
-    Newer newer_sink{*this};
+    Side older{*this, false};
+    Side newer{*this, true};
 };
 
 Comparison::Comparison(CompareOptions options)
     : impl_(std::make_unique<Impl>(std::move(options))) {}
 Comparison::~Comparison() = default;
-ResultSink& Comparison::older() { return impl_->older_sink; }
-ResultSink& Comparison::newer() { return impl_->newer_sink; }
+ResultSink& Comparison::older() { return impl_->older; }
+ResultSink& Comparison::newer() { return impl_->newer; }
 GateReport Comparison::report() { return impl_->report(); }
 
 }  // namespace coalprof
