@@ -1,9 +1,4 @@
 // `coalprof compare OLD NEW`: two saved results, counter by counter.
-#include <chrono>
-#include <exception>
-#include <future>
-#include <memory>
-
 #include "cli/gate_options.h"
 #include "cli/invocation.h"
 #include "cli/parse.h"
@@ -11,7 +6,6 @@
 #include "cli/saved_result.h"
 #include "cli/sweep_options.h"
 #include "core/judge/compare.h"
-#include "core/runtime/parallel.h"
 #include "core/text/name_list.h"
 
 namespace coalprof {
@@ -26,31 +20,6 @@ struct CompareCommand {
     GateReportOptions report;
 };
 
-// Reads both at the same time if they are files. Of other inputs a signal must end the wait, and
-// only the main thread gets it.
-void read_both(SavedResult& older, SavedResult& newer, Comparison& comparison) {
-    const auto read_older = [&] {
-        const std::unique_ptr<Comparison, void (*)(Comparison*)> at_end(
-            &comparison, [](Comparison* ended) { ended->end_older(); });
-        older.read(comparison.older());
-    };
-    std::future<void> reading;
-    if (thread_count() > 1 && older.source().can_rewind()) reading = in_background(read_older);
-    // Without a free thread the older one is read here.
-    if (!reading.valid())
-        read_older();
-    else if (reading.wait_for(std::chrono::seconds(0)) == std::future_status::deferred)
-        reading.get();
-    std::exception_ptr failure;
-    try {
-        newer.read(comparison.newer());
-    } catch (...) {
-        failure = std::current_exception();
-    }
-    if (reading.valid()) reading.get();  // report errors in the old one first
-    if (failure) std::rethrow_exception(failure);
-}
-
 ExitCode run_compare(const CompareCommand& command) {
     const StepLines steps(command.report.telling.verbose);
     CompareOptions options{.max_slowdown = parse_share(command.max_slowdown, "--max-slowdown"),
@@ -62,7 +31,8 @@ ExitCode run_compare(const CompareCommand& command) {
     SavedResult older(command.older, "compare");
     SavedResult newer(command.newer, "compare");
     Comparison comparison(std::move(options));
-    read_both(older, newer, comparison);
+    older.read(comparison.older());
+    newer.read(comparison.newer());
     GateReport report = comparison.report();
     report.files = {command.older, command.newer};
     command.report.write(report);

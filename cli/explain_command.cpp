@@ -315,7 +315,7 @@ DrawnWarps explain_formula(const CLI::App& app, const Invocation& invocation,
                          is_layout ? "for example coalprof explain layout '(8,4):(4,1)'"
                                    : "for example coalprof explain formula 'i*k' --var k=3");
     refuse_foreign_options(app, invocation, command.pattern, nullptr);
-    const FormulaSweep sweep = sweep_of(command.formula, command.sweep);
+    FormulaSweep sweep = sweep_of(command.formula, command.sweep);
     refuse_axes(sweep.settings);
     for (const FormulaParameter& parameter : sweep.parameters)
         if (parameter.values.size() != 1)
@@ -323,12 +323,12 @@ DrawnWarps explain_formula(const CLI::App& app, const Invocation& invocation,
                 fmt::format("--var {}: one warp is drawn, so one value is needed", parameter.name),
                 fmt::format("for example --var {}={}", parameter.name, parameter.values.front()));
     require_known_loads(sweep.settings.launch.path, machine);
-    FormulaSweep single = sweep;
-    single.settings.machines = {machine};
-    const Plan plan = FormulaPoints({single}).at(0).plan;
+    sweep.settings.machines = {machine};
+    const PlannedPoint point = FormulaPoints({sweep}).at(0);
+    const Plan& plan = point.plan;
     command.sweep.require_effects(accesses_of(plan.program), plan.pattern, invocation);
     DrawnWarps drawn = drawn_warps(plan.program, machine, warp, [&](std::uint64_t chosen) {
-        Explanation explanation = explanation_of(sweep, machine, chosen);
+        Explanation explanation = explanation_of(sweep, point, machine, chosen);
         if (is_layout) explanation.name = fmt::format("layout {}", shown(command.formula.text));
         return explanation;
     });

@@ -92,7 +92,6 @@ BudgetJudge BudgetOptions::judge(ResultSink* next) const {
     if (base.empty()) return judge;
     auto comparison = std::make_unique<Comparison>(CompareOptions{.asker = "--budget-from"});
     SavedResult(base, "--budget-from").read(comparison->older());
-    comparison->end_older();
     judge.hold_against(std::move(comparison), base);
     return judge;
 }

@@ -214,15 +214,6 @@ std::string hint_for_value(const CLI::Option& option) {
                        option.get_description());
 }
 
-std::vector<std::string> option_names(const CLI::App& command) {
-    std::vector<std::string> names;
-    for (const CLI::Option* option : command.get_options()) {
-        for (const auto& name : option->get_lnames()) names.push_back("--" + name);
-        for (const auto& name : option->get_snames()) names.push_back("-" + name);
-    }
-    return names;
-}
-
 // The values of a parameter have another option in each kind of command.
 std::optional<std::string_view> namesake(std::string_view typed,
                                          const std::vector<std::string_view>& names) {
@@ -276,11 +267,8 @@ std::string missing_argument(const CLI::App& command) {
 std::string commands_with(const CLI::App& app, const std::string& option) {
     constexpr std::size_t most = 4;  // an option of more commands gets no list
     std::vector<std::string> names;
-    for (const CLI::App* other : app.get_subcommands({})) {
-        const std::vector<std::string> options = option_names(*other);
-        if (std::find(options.begin(), options.end(), option) != options.end())
-            names.push_back(other->get_name());
-    }
+    for (const CLI::App* other : app.get_subcommands({}))
+        if (has_option(*other, option)) names.push_back(other->get_name());
     // A pattern that `explain` takes is that pattern's.
     if (names.size() > 1) std::erase(names, "explain");
     if (names.size() > most) return {};
@@ -301,8 +289,10 @@ std::string commands_with(const CLI::App& app, const std::string& option) {
         throw UsageError(
             fmt::format("`{}` has no option {}, which belongs to {}", where, option, elsewhere),
             known.empty() ? fmt::format("`{} --help` lists its options", where) : known);
-    const std::string meant =
-        known.empty() ? nearest_sentence(option, option_names(command)) : std::string();
+    std::vector<std::string> names;
+    for (const CLI::Option* own : command.get_options())
+        for (std::string& name : option_names(*own)) names.push_back(std::move(name));
+    const std::string meant = known.empty() ? nearest_sentence(option, names) : std::string();
     const std::string argument = missing_argument(command);
     std::string hint = known.empty() ? fmt::format("`{} --help` lists the options", where) : known;
     if (command.get_name() == "kernel" && meant.empty() && known.empty() &&
@@ -470,6 +460,13 @@ std::optional<VersionWish> wish_for_version(const std::vector<std::string>& word
 }
 
 }  // namespace
+
+std::vector<std::string> option_names(const CLI::Option& option) {
+    std::vector<std::string> names;
+    for (const auto& name : option.get_lnames()) names.push_back("--" + name);
+    for (const auto& name : option.get_snames()) names.push_back("-" + name);
+    return names;
+}
 
 const CLI::App* find_command(const CLI::App& app, std::string_view name) {
     for (const CLI::App* command : app.get_subcommands({}))

@@ -13,6 +13,9 @@ namespace coalprof {
 // UsageError.
 bool parse_command_line(CLI::App& app, const std::vector<std::string>& argv);
 
+// With their dashes, long ones first.
+std::vector<std::string> option_names(const CLI::Option& option);
+
 // The command of this name; nullptr: not found.
 const CLI::App* find_command(const CLI::App& app, std::string_view name);
 // The same; coalprof itself for an empty name. Throws UsageError for a word that names none.

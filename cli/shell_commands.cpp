@@ -1,5 +1,5 @@
-// `coalprof completion SHELL` and `coalprof man`: text for shells and man, made from the tables
-// that read the commands; `coalprof help`.
+// `coalprof completion SHELL` and `coalprof man`: what completes a word, and text for man, made
+// from the tables that read the commands; `coalprof help`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,59 +27,37 @@ using Words = std::vector<std::string>;
 // The words that an option takes; none where any text will do. Files are left to the shell.
 Words values_of_option(const std::string& name) {
     for (const LaunchOption& option : launch_options())
-        if (option.words && option.name() == "--" + name) {
+        if (option.words && option.name() == name) {
             const auto words = option.words();
             return Words(words.begin(), words.end());
         }
-    if (name == "backend") return {"auto", "model", "device"};
-    if (name == "cache") return {"cold", "warm"};
-    if (name == "color") return {"auto", "always", "never"};
-    if (name == "shard") return {"auto"};
+    if (name == "--backend") return {"auto", "model", "device"};
+    if (name == "--cache") return {"cold", "warm"};
+    if (name == "--color") return {"auto", "always", "never"};
+    if (name == "--shard") return {"auto"};
     Words words;
-    if (name == "machine") {
+    if (name == "--machine") {
         for (const Board& board : all_boards()) words.emplace_back(board.key);
         for (const Rules& rules : all_rules()) words.push_back(text_of(rules.cc));
     }
-    if (name == "counters") {
+    if (name == "--counters") {
         words = {"basic", "memory", "all", "none"};
         for (const CounterInfo& counter : all_counters()) words.emplace_back(counter.key);
     }
     return words;
 }
 
-struct OptionFacts {
-    Words names;  // names with their dashes, long ones first
-    std::string long_name;
-    std::string help;
-    std::string value;  // "FILE"; empty: a flag
-};
-
-std::vector<OptionFacts> options_of(const CLI::App& command) {
-    std::vector<OptionFacts> list;
-    for (const CLI::Option* option : command.get_options()) {
-        if (!option->nonpositional()) continue;
-        OptionFacts facts{
-            .names = {}, .long_name = {}, .help = option->get_description(), .value = {}};
-        for (const std::string& name : option->get_lnames()) facts.names.push_back("--" + name);
-        for (const std::string& name : option->get_snames()) facts.names.push_back("-" + name);
-        if (!option->get_lnames().empty()) facts.long_name = option->get_lnames().front();
-        if (option->get_expected_max() > 0) facts.value = option->get_type_name();
-        list.push_back(std::move(facts));
-    }
-    return list;
-}
-
 // From the command itself: some commands have their own formats or sets of counters.
 Words values_for(const CLI::App& command, const std::string& option) {
     const std::string& name = command.get_name();
-    if (option == "format") {  // "...: table (the drawing), json"
+    if (option == "--format") {  // "...: table (the drawing), json"
         const std::string help = command.get_option("--format")->get_description();
         Words words = split_list(help.substr(help.rfind(": ") + 2), "--format");
         for (std::string& word : words) word = trimmed(word).substr(0, trimmed(word).find(' '));
         return words;
     }
-    if (option == "counters" && name == "run") return {"basic", "memory"};
-    if (option == "tile" && name == "shared-pad") return {"16", "32"};
+    if (option == "--counters" && name == "run") return {"basic", "memory"};
+    if (option == "--tile" && name == "shared-pad") return {"16", "32"};
     return values_of_option(option);
 }
 
@@ -98,132 +76,80 @@ Words arguments_of(const CLI::App& app, const CLI::App& command) {
     return words;
 }
 
-std::string bash_completion(const CLI::App& app) {
-    Words commands;
-    std::string cases;
-    for (const CLI::App* command : app.get_subcommands({})) {
-        commands.push_back(command->get_name());
-        Words names;
-        std::string values;
-        for (const OptionFacts& option : options_of(*command)) {
-            names.insert(names.end(), option.names.begin(), option.names.end());
-            const Words words = values_for(*command, option.long_name);
-            if (!option.value.empty())
-                values += fmt::format(
-                    "        {}) {} ;;\n", joined(option.names, "|"),
-                    words.empty() ? "files=1" : fmt::format("words='{}'", joined(words, " ")));
-        }
-        cases += fmt::format(
-            "    {})\n      options='{}'\n      arguments='{}'\n      case $before in\n{}      "
-            "esac "
-            ";;\n",
-            command->get_name(), joined(names, " "), joined(arguments_of(app, *command), " "),
-            values);
+struct Candidate {
+    std::string word;
+    std::string help = {};
+};
+
+// What may stand in place of the last word; nothing: the name of a file.
+std::vector<Candidate> candidates(const CLI::App& app, Words words) {
+    std::vector<Candidate> found;
+    const auto add = [&](const Words& all, const std::string& head) {
+        for (const std::string& word : all) found.push_back({head + word});
+    };
+    if (words.size() < 2) {
+        for (const CLI::App* command : app.get_subcommands({}))
+            found.push_back({command->get_name(), command->get_description()});
+        add({"--help", "--version"}, "");
+        return found;
     }
-    return fmt::format(
-        "# bash completion for coalprof: `coalprof completion bash` wrote it.\n"
-        "_coalprof() {{\n"
-        "  local now=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} head=\n"
-        "  local options= arguments= words= files=\n"
-        "  COMPREPLY=()\n"
-        "  if [ \"$now\" = = ]; then now=; fi\n"
-        "  if [ \"$before\" = = ]; then before=${{COMP_WORDS[COMP_CWORD-2]}}; fi\n"
-        "  if [ \"$COMP_CWORD\" = 1 ]; then\n"
-        "    mapfile -t COMPREPLY < <(compgen -W '{} --help --version' -- \"$now\")\n"
-        "    return\n"
-        "  fi\n"
-        "  case ${{COMP_WORDS[1]}} in\n{}  esac\n"
-        "  if [ -n \"$words\" ]; then\n"
-        "    # Of a list a,b the last is completed.\n"
-        "    case $now in *,*) head=${{now%,*}},; now=${{now##*,}} ;; esac\n"
-        "    mapfile -t COMPREPLY < <(compgen -P \"$head\" -W \"$words\" -- \"$now\")\n"
-        "  elif [ -n \"$files\" ]; then\n"
-        "    mapfile -t COMPREPLY < <(compgen -f -- \"$now\")\n"
-        "  elif [[ $now = -* ]]; then\n"
-        "    mapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$now\")\n"
-        "  elif [ -n \"$arguments\" ]; then\n"
-        "    mapfile -t COMPREPLY < <(compgen -W \"$arguments\" -- \"$now\")\n"
-        "  else\n"
-        "    mapfile -t COMPREPLY < <(compgen -f -- \"$now\")\n"
-        "  fi\n"
-        "}}\n"
-        "complete -o filenames -F _coalprof coalprof\n",
-        joined(commands, " "), cases);
+    const CLI::App* command = find_command(app, words.front());
+    if (!command) return found;
+    // Of --type=f32x, which bash gives as three words, and of a list a,b the end is completed.
+    if (words.back() == "=") words.back().clear();
+    std::erase(words, "=");
+    std::string head;
+    if (const std::size_t end = words.back().find('=') + 1; end > 0 && words.back()[0] == '-') {
+        head = words.back().substr(0, end);
+        words.push_back(words.back().substr(end));
+        words.end()[-2].resize(end - 1);
+    }
+    const std::string& now = words.back();
+    const CLI::Option* option = command->get_option_no_throw(words.end()[-2]);
+    if (option && option->nonpositional() && option->get_expected_max() > 0)
+        add(values_for(*command, option->get_name()), head + now.substr(0, now.rfind(',') + 1));
+    else if (now.starts_with('-'))
+        for (const CLI::Option* known : command->get_options())
+            for (const std::string& name : option_names(*known))
+                found.push_back({name, known->get_description()});
+    else
+        add(arguments_of(app, *command), "");
+    return found;
 }
 
-std::string zsh_completion(const CLI::App& app) {
-    const auto plain = [](std::string_view text) {
-        std::string escaped;
-        for (const char c : within_single_quotes(text))
-            escaped += c == '[' || c == ']' || c == ':' ? std::string("\\") + c : std::string(1, c);
-        return escaped;
-    };
-    std::string commands;
-    std::string cases;
-    for (const CLI::App* command : app.get_subcommands({})) {
-        commands +=
-            fmt::format("    '{}:{}'\n", command->get_name(), plain(command->get_description()));
-        cases += fmt::format("    {})\n      _arguments -s \\\n", command->get_name());
-        for (const OptionFacts& option : options_of(*command)) {
-            const Words words = values_for(*command, option.long_name);
-            const std::string action =
-                option.value.empty() ? ""
-                : words.empty()
-                    ? fmt::format(":{}:_files", option.value)
-                    : fmt::format(":{}:_values -s , value {}", option.value, joined(words, " "));
-            for (const std::string& name : option.names)
-                cases += fmt::format("        '*{}{}[{}]{}' \\\n", name,
-                                     option.value.empty()     ? ""
-                                     : name.starts_with("--") ? "="
-                                                              : "+",
-                                     plain(option.help), action);
-        }
-        const Words arguments = arguments_of(app, *command);
-        cases += arguments.empty()
-                     ? std::string("        '*:file:_files' ;;\n")
-                     : fmt::format("        '*:word:({})' ;;\n", joined(arguments, " "));
-    }
-    return fmt::format(
-        "#compdef coalprof\n# `coalprof completion zsh` wrote it.\n_coalprof() {{\n"
-        "  local -a commands\n  commands=(\n{}  )\n"
-        "  if (( CURRENT == 2 )); then\n    _describe command commands\n    return\n  fi\n"
-        "  local command=$words[2]\n  shift words\n  (( CURRENT-- ))\n"
-        "  case $command in\n{}  esac\n}}\n"
-        "if [ \"$funcstack[1]\" = _coalprof ]; then _coalprof \"$@\"; else compdef _coalprof "
-        "coalprof; fi\n",
-        commands, cases);
+// Of several shells: each asks for the candidates when a word is completed.
+struct Shell {
+    std::string_view name;
+    const char* before_help;  // of a candidate; empty: it shows none
+    std::string_view script;
+};
+constexpr std::array shells{Shell{"bash", "", R"(_coalprof() {
+  local now=${COMP_WORDS[COMP_CWORD]} words
+  words=$("${COMP_WORDS[0]/#\~/$HOME}" completion bash -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2> /dev/null)
+  if [ "$now" = = ]; then now=; fi
+  if [ -n "$words" ]; then
+    mapfile -t COMPREPLY < <(compgen -W "$words" -- "$now")
+  else
+    mapfile -t COMPREPLY < <(compgen -f -- "$now")
+  fi
 }
-
-std::string fish_completion(const CLI::App& app) {
-    const auto plain = [](std::string_view text) {
-        std::string escaped;
-        for (const char c : text)
-            escaped += c == '\\' || c == '\'' ? std::string("\\") + c : std::string(1, c);
-        return escaped;
-    };
-    std::string text = "# fish completion for coalprof: `coalprof completion fish` wrote it.\n";
-    for (const CLI::App* command : app.get_subcommands({})) {
-        const std::string& name = command->get_name();
-        text += fmt::format("complete -c coalprof -n __fish_use_subcommand -f -a {} -d '{}'\n",
-                            name, plain(command->get_description()));
-        const std::string here =
-            fmt::format("complete -c coalprof -n '__fish_seen_subcommand_from {}'", name);
-        for (const OptionFacts& option : options_of(*command)) {
-            text += here;
-            for (const std::string& typed : option.names)
-                text +=
-                    typed.starts_with("--") ? " -l " + typed.substr(2) : " -s " + typed.substr(1);
-            const Words words = values_for(*command, option.long_name);
-            if (!option.value.empty())
-                text += words.empty() ? std::string(" -r -F")
-                                      : fmt::format(" -x -a '{}'", joined(words, " "));
-            text += fmt::format(" -d '{}'\n", plain(option.help));
-        }
-        if (const Words arguments = arguments_of(app, *command); !arguments.empty())
-            text += fmt::format("{} -f -a '{}'\n", here, joined(arguments, " "));
-    }
-    return text;
+complete -o filenames -F _coalprof coalprof
+)"},
+                            Shell{"zsh", ":", R"(#compdef coalprof
+_coalprof() {
+  local -a found
+  found=("${(@f)$(${~words[1]} completion zsh -- "${(@)words[2,CURRENT]}" 2> /dev/null)}")
+  if [[ -n $found ]]; then _describe word found; else compset -P '--*='; _files; fi
 }
+if [ "$funcstack[1]" = _coalprof ]; then _coalprof "$@"; else compdef _coalprof coalprof; fi
+)"},
+                            Shell{"fish", "\t", R"(function __coalprof
+  set -l words (commandline -opc)
+  set -g __coalprof_found ($words[1] completion fish -- $words[2..] (commandline -ct) 2> /dev/null)
+  test -n "$__coalprof_found"
+end
+complete -c coalprof -f -n __coalprof -a '$__coalprof_found'
+)"}};
 
 // Text as roff prints it: hyphens that can be copied, no line that begins a request.
 std::string roff_text(std::string_view text) {
@@ -321,10 +247,14 @@ std::string man_page(const CLI::App& app, const CLI::App& command) {
                                 roff_text(sub->get_description()));
     }
     text += ".SH OPTIONS\n";
-    for (const OptionFacts& option : options_of(command))
-        text += fmt::format(".TP\n\\fB{}\\fR{}\n{}\n", roff_text(joined(option.names, ", ")),
-                            option.value.empty() ? "" : " \\fI" + roff_text(option.value) + "\\fR",
-                            roff_text(option.help));
+    for (const CLI::Option* option : command.get_options())
+        if (option->nonpositional())
+            text += fmt::format(".TP\n\\fB{}\\fR{}\n{}\n",
+                                roff_text(joined(option_names(*option), ", ")),
+                                option->get_expected_max() > 0 && !option->get_type_name().empty()
+                                    ? fmt::format(" \\fI{}\\fR", roff_text(option->get_type_name()))
+                                    : "",
+                                roff_text(option->get_description()));
     for (const ManualSection& section : sections) {
         text += fmt::format(".SH {}\n", section.title);
         for (const ManualEntry& entry : section.entries)
@@ -338,24 +268,22 @@ std::string man_page(const CLI::App& app, const CLI::App& command) {
     return text;
 }
 
-struct ShellText {
-    std::string_view shell;
-    std::string (*write)(const CLI::App& app);
-};
-constexpr std::array shell_texts{ShellText{"bash", bash_completion},
-                                 ShellText{"zsh", zsh_completion},
-                                 ShellText{"fish", fish_completion}};
-
-ExitCode print_completion(const CLI::App& app, const std::string& shell) {
-    std::vector<std::string_view> shells;
-    for (const ShellText& known : shell_texts) {
-        if (known.shell == shell) {
-            print_out(known.write(app));
-            return ExitCode::done;
+ExitCode print_completion(const CLI::App& app, const std::string& name, const Words& words) {
+    std::vector<std::string_view> names;
+    for (const Shell& shell : shells) {
+        names.push_back(shell.name);
+        if (shell.name != name) continue;
+        if (words.empty()) {
+            print_out(shell.script);
+        } else {
+            for (const Candidate& one : candidates(app, words)) {
+                const bool has_help = *shell.before_help && !one.help.empty();
+                print_out(one.word + (has_help ? shell.before_help + one.help : "") + '\n');
+            }
         }
-        shells.emplace_back(known.shell);
+        return ExitCode::done;
     }
-    throw UsageError(unknown_word("shell", shell, shells));
+    throw UsageError(unknown_word("shell", name, names));
 }
 
 ExitCode print_man(const CLI::App& app, const std::string& name) {
@@ -382,12 +310,20 @@ void add_shell_commands(CLI::App& app, Invocation& invocation) {
         sub->callback([&invocation, &app, word, print] {
             invocation.run = [&app, word, print] { return print(app, *word); };
         });
+        return sub;
     };
-    add("completion", "Completion of commands, options and their values for a shell", "SHELL",
-        "bash, zsh or fish", true, print_completion,
+    auto words = std::make_shared<Words>();
+    add(
+        "completion", "Completion of commands, options and their values for a shell", "SHELL",
+        "bash, zsh or fish", true,
+        [words](const CLI::App& of, const std::string& shell) {
+            return print_completion(of, shell, *words);
+        },
         "Examples:\n"
         "  coalprof completion bash > ~/.local/share/bash-completion/completions/coalprof\n"
-        "  coalprof completion fish | source\n");
+        "  coalprof completion fish | source\n")
+        ->add_option("WORDS", *words,
+                     "Words of a command, after --: what may stand in place of the last is listed");
     add("man", "The manual page of coalprof, or of one command", "COMMAND",
         "A command or pattern (default: coalprof itself)", false, print_man,
         "Examples:\n"

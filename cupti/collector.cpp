@@ -46,8 +46,7 @@ bool is_refused(CUpti_Profiler_Support_Level level) {
 }
 
 void check_supported(const CuptiApi& api, CUdevice device) {
-    auto params = cupti_params<CUpti_Profiler_DeviceSupported_Params>(
-        CUpti_Profiler_DeviceSupported_Params_STRUCT_SIZE);
+    auto params = COALPROF_CUPTI_PARAMS(CUpti_Profiler_DeviceSupported_Params);
     params.cuDevice = device;
     params.api = CUPTI_PROFILER_RANGE_PROFILING;
     check_cupti(api.profiler_device_supported(&params), "ask whether the GPU can be profiled");
@@ -63,8 +62,7 @@ void check_supported(const CuptiApi& api, CUdevice device) {
 }  // namespace
 
 std::string chip_of_device(const CuptiApi& api, int device_index) {
-    auto params =
-        cupti_params<CUpti_Device_GetChipName_Params>(CUpti_Device_GetChipName_Params_STRUCT_SIZE);
+    auto params = COALPROF_CUPTI_PARAMS(CUpti_Device_GetChipName_Params);
     params.deviceIndex = static_cast<std::size_t>(device_index);
     check_cupti(api.device_get_chip_name(&params), "ask for the name of the GPU's chip");
     if (params.pChipName == nullptr)
@@ -178,8 +176,7 @@ StartedProfiler::StartedProfiler(const CuptiApi& api) : api_(api) {
     const std::lock_guard lock(profiler_users().mutex);
     std::size_t& users = profiler_users().of[&api];
     if (users == 0) {
-        auto params = cupti_params<CUpti_Profiler_Initialize_Params>(
-            CUpti_Profiler_Initialize_Params_STRUCT_SIZE);
+        auto params = COALPROF_CUPTI_PARAMS(CUpti_Profiler_Initialize_Params);
         check_cupti(api.profiler_initialize(&params), "start CUPTI's profiler");
     }
     ++users;
@@ -188,8 +185,7 @@ StartedProfiler::StartedProfiler(const CuptiApi& api) : api_(api) {
 StartedProfiler::~StartedProfiler() {
     const std::lock_guard lock(profiler_users().mutex);
     if (--profiler_users().of[&api_] != 0) return;
-    auto params = cupti_params<CUpti_Profiler_DeInitialize_Params>(
-        CUpti_Profiler_DeInitialize_Params_STRUCT_SIZE);
+    auto params = COALPROF_CUPTI_PARAMS(CUpti_Profiler_DeInitialize_Params);
     api_.profiler_deinitialize(&params);  // at the end a failure changes nothing
 }
 

@@ -120,13 +120,14 @@ LoadedCupti load_cupti(const std::vector<LibraryCandidate>& candidates);
 // The library of this process, loaded at the first call by this process's search order.
 const LoadedCupti& loaded_cupti();
 
-// A zeroed parameter block of a CUPTI call; `size` is its NAME_STRUCT_SIZE.
+// A zeroed parameter block of a CUPTI call.
 template <typename Params>
 Params cupti_params(std::size_t size) {
     Params params{};
     params.structSize = size;
     return params;
 }
+#define COALPROF_CUPTI_PARAMS(Params) cupti_params<Params>(Params##_STRUCT_SIZE)
 
 // The names as C strings for CUPTI; they must outlive the call.
 std::vector<const char*> pointers_to(const std::vector<std::string>& names);

@@ -12,8 +12,7 @@ namespace {
 
 int add_to_config(const HostObject& host, const std::vector<std::string>& metrics) {
     std::vector<const char*> names = pointers_to(metrics);
-    auto params = cupti_params<CUpti_Profiler_Host_ConfigAddMetrics_Params>(
-        CUpti_Profiler_Host_ConfigAddMetrics_Params_STRUCT_SIZE);
+    auto params = COALPROF_CUPTI_PARAMS(CUpti_Profiler_Host_ConfigAddMetrics_Params);
     params.pHostObject = host.get();
     params.ppMetricNames = names.data();
     params.numMetrics = names.size();
@@ -23,15 +22,13 @@ int add_to_config(const HostObject& host, const std::vector<std::string>& metric
 }  // namespace
 
 std::vector<std::string> supported_chips(const CuptiApi& api) {
-    auto params = cupti_params<CUpti_Profiler_Host_GetSupportedChips_Params>(
-        CUpti_Profiler_Host_GetSupportedChips_Params_STRUCT_SIZE);
+    auto params = COALPROF_CUPTI_PARAMS(CUpti_Profiler_Host_GetSupportedChips_Params);
     check_cupti(api.host_get_supported_chips(&params), "list the chips that CUPTI knows");
     return {params.ppChipNames, params.ppChipNames + params.numChips};
 }
 
 HostObject::HostObject(const CuptiApi& api, const std::string& chip) : api_(api) {
-    auto params = cupti_params<CUpti_Profiler_Host_Initialize_Params>(
-        CUpti_Profiler_Host_Initialize_Params_STRUCT_SIZE);
+    auto params = COALPROF_CUPTI_PARAMS(CUpti_Profiler_Host_Initialize_Params);
     params.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
     params.pChipName = chip.c_str();
     check_cupti(api.host_initialize(&params), fmt::format("look up the metrics of {}", chip));
@@ -39,16 +36,14 @@ HostObject::HostObject(const CuptiApi& api, const std::string& chip) : api_(api)
 }
 
 HostObject::~HostObject() {
-    auto params = cupti_params<CUpti_Profiler_Host_Deinitialize_Params>(
-        CUpti_Profiler_Host_Deinitialize_Params_STRUCT_SIZE);
+    auto params = COALPROF_CUPTI_PARAMS(CUpti_Profiler_Host_Deinitialize_Params);
     params.pHostObject = object_;
     api_.host_deinitialize(&params);  // nothing can be done about a failure here
 }
 
 bool ChipMetrics::has(std::string_view metric) const {
     const std::string base(metric.substr(0, metric.find('.')));
-    auto params = cupti_params<CUpti_Profiler_Host_GetMetricProperties_Params>(
-        CUpti_Profiler_Host_GetMetricProperties_Params_STRUCT_SIZE);
+    auto params = COALPROF_CUPTI_PARAMS(CUpti_Profiler_Host_GetMetricProperties_Params);
     params.pHostObject = host_.get();
     params.pMetricName = base.c_str();
     const CUptiResult code = host_.api().host_get_metric_properties(&params);
@@ -90,21 +85,18 @@ void MetricConfig::add_metrics(const std::string& chip) {
 }
 
 void MetricConfig::make_image() {
-    auto size = cupti_params<CUpti_Profiler_Host_GetConfigImageSize_Params>(
-        CUpti_Profiler_Host_GetConfigImageSize_Params_STRUCT_SIZE);
+    auto size = COALPROF_CUPTI_PARAMS(CUpti_Profiler_Host_GetConfigImageSize_Params);
     size.pHostObject = host_.get();
     check_cupti(host_.api().host_get_config_image_size(&size), "schedule the metrics");
     image_.resize(size.configImageSize);
 
-    auto image = cupti_params<CUpti_Profiler_Host_GetConfigImage_Params>(
-        CUpti_Profiler_Host_GetConfigImage_Params_STRUCT_SIZE);
+    auto image = COALPROF_CUPTI_PARAMS(CUpti_Profiler_Host_GetConfigImage_Params);
     image.pHostObject = host_.get();
     image.configImageSize = image_.size();
     image.pConfigImage = image_.data();
     check_cupti(host_.api().host_get_config_image(&image), "schedule the metrics");
 
-    auto passes = cupti_params<CUpti_Profiler_Host_GetNumOfPasses_Params>(
-        CUpti_Profiler_Host_GetNumOfPasses_Params_STRUCT_SIZE);
+    auto passes = COALPROF_CUPTI_PARAMS(CUpti_Profiler_Host_GetNumOfPasses_Params);
     passes.configImageSize = image_.size();
     passes.pConfigImage = image_.data();
     check_cupti(host_.api().host_get_num_of_passes(&passes), "count the passes of the metrics");
@@ -116,8 +108,7 @@ std::vector<double> MetricConfig::evaluate(std::span<const std::uint8_t> counter
     std::vector<const char*> names = pointers_to(metrics_);
     // NaN, so that a value that CUPTI does not set is not taken for a count.
     std::vector<double> values(metrics_.size(), std::numeric_limits<double>::quiet_NaN());
-    auto params = cupti_params<CUpti_Profiler_Host_EvaluateToGpuValues_Params>(
-        CUpti_Profiler_Host_EvaluateToGpuValues_Params_STRUCT_SIZE);
+    auto params = COALPROF_CUPTI_PARAMS(CUpti_Profiler_Host_EvaluateToGpuValues_Params);
     params.pHostObject = host_.get();
     params.pCounterDataImage = counter_data.data();
     params.counterDataImageSize = counter_data.size();

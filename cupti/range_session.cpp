@@ -12,16 +12,14 @@
 namespace coalprof {
 
 EnabledProfiler::EnabledProfiler(const CuptiApi& api, CUcontext context) : api_(api) {
-    auto params = cupti_params<CUpti_RangeProfiler_Enable_Params>(
-        CUpti_RangeProfiler_Enable_Params_STRUCT_SIZE);
+    auto params = COALPROF_CUPTI_PARAMS(CUpti_RangeProfiler_Enable_Params);
     params.ctx = context;
     check_cupti(api_.range_enable(&params), "switch the GPU's counters on");
     object_ = params.pRangeProfilerObject;
 }
 
 EnabledProfiler::~EnabledProfiler() {
-    auto params = cupti_params<CUpti_RangeProfiler_Disable_Params>(
-        CUpti_RangeProfiler_Disable_Params_STRUCT_SIZE);
+    auto params = COALPROF_CUPTI_PARAMS(CUpti_RangeProfiler_Disable_Params);
     params.pRangeProfilerObject = object_;
     api_.range_disable(&params);  // the values are known already; a failure here changes none
 }
@@ -37,8 +35,7 @@ RangeSession::~RangeSession() { abandon(); }
 
 void RangeSession::size_counter_data(std::size_t ranges) {
     std::vector<const char*> names = pointers_to(config_.metrics());
-    auto size = cupti_params<CUpti_RangeProfiler_GetCounterDataSize_Params>(
-        CUpti_RangeProfiler_GetCounterDataSize_Params_STRUCT_SIZE);
+    auto size = COALPROF_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params);
     size.pRangeProfilerObject = profiler_.get();
     size.pMetricNames = names.data();
     size.numMetrics = names.size();
@@ -52,8 +49,7 @@ void RangeSession::size_counter_data(std::size_t ranges) {
 }
 
 void RangeSession::clear() {
-    auto image = cupti_params<CUpti_RangeProfiler_CounterDataImage_Initialize_Params>(
-        CUpti_RangeProfiler_CounterDataImage_Initialize_Params_STRUCT_SIZE);
+    auto image = COALPROF_CUPTI_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params);
     image.pRangeProfilerObject = profiler_.get();
     image.counterDataSize = counter_data_.size();
     image.pCounterData = counter_data_.data();
@@ -61,8 +57,7 @@ void RangeSession::clear() {
 }
 
 void RangeSession::set_config(std::size_t ranges) {
-    auto params = cupti_params<CUpti_RangeProfiler_SetConfig_Params>(
-        CUpti_RangeProfiler_SetConfig_Params_STRUCT_SIZE);
+    auto params = COALPROF_CUPTI_PARAMS(CUpti_RangeProfiler_SetConfig_Params);
     params.pRangeProfilerObject = profiler_.get();
     params.configSize = config_.image().size();
     params.pConfig = config_.image().data();
@@ -82,16 +77,14 @@ void RangeSession::set_config(std::size_t ranges) {
 }
 
 void RangeSession::start() {
-    auto params = cupti_params<CUpti_RangeProfiler_Start_Params>(
-        CUpti_RangeProfiler_Start_Params_STRUCT_SIZE);
+    auto params = COALPROF_CUPTI_PARAMS(CUpti_RangeProfiler_Start_Params);
     params.pRangeProfilerObject = profiler_.get();
     check_cupti(api_.range_start(&params), "start counting");
     is_started_ = true;
 }
 
 void RangeSession::push(const std::string& name) {
-    auto params = cupti_params<CUpti_RangeProfiler_PushRange_Params>(
-        CUpti_RangeProfiler_PushRange_Params_STRUCT_SIZE);
+    auto params = COALPROF_CUPTI_PARAMS(CUpti_RangeProfiler_PushRange_Params);
     params.pRangeProfilerObject = profiler_.get();
     params.pRangeName = name.c_str();
     check_cupti(api_.range_push(&params), "begin to count a point");
@@ -100,16 +93,14 @@ void RangeSession::push(const std::string& name) {
 
 void RangeSession::pop() {
     is_range_open_ = false;
-    auto params = cupti_params<CUpti_RangeProfiler_PopRange_Params>(
-        CUpti_RangeProfiler_PopRange_Params_STRUCT_SIZE);
+    auto params = COALPROF_CUPTI_PARAMS(CUpti_RangeProfiler_PopRange_Params);
     params.pRangeProfilerObject = profiler_.get();
     check_cupti(api_.range_pop(&params), "finish counting a point");
 }
 
 bool RangeSession::stop() {
     is_started_ = false;
-    auto params =
-        cupti_params<CUpti_RangeProfiler_Stop_Params>(CUpti_RangeProfiler_Stop_Params_STRUCT_SIZE);
+    auto params = COALPROF_CUPTI_PARAMS(CUpti_RangeProfiler_Stop_Params);
     params.pRangeProfilerObject = profiler_.get();
     check_cupti(api_.range_stop(&params), "stop counting");
     return params.isAllPassSubmitted != 0;
@@ -129,24 +120,21 @@ bool RangeSession::abandon() noexcept {
 }
 
 std::size_t RangeSession::decode() {
-    auto params = cupti_params<CUpti_RangeProfiler_DecodeData_Params>(
-        CUpti_RangeProfiler_DecodeData_Params_STRUCT_SIZE);
+    auto params = COALPROF_CUPTI_PARAMS(CUpti_RangeProfiler_DecodeData_Params);
     params.pRangeProfilerObject = profiler_.get();
     check_cupti(api_.range_decode(&params), "fetch the counters");
     return params.numOfRangeDropped;
 }
 
 std::vector<CollectedRange> RangeSession::ranges() const {
-    auto info = cupti_params<CUpti_RangeProfiler_GetCounterDataInfo_Params>(
-        CUpti_RangeProfiler_GetCounterDataInfo_Params_STRUCT_SIZE);
+    auto info = COALPROF_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataInfo_Params);
     info.pCounterDataImage = counter_data_.data();
     info.counterDataImageSize = counter_data_.size();
     check_cupti(api_.range_get_counter_data_info(&info), "read the counters");
 
     std::vector<CollectedRange> found;
     for (std::size_t index = 0; index < info.numTotalRanges; ++index) {
-        auto range = cupti_params<CUpti_RangeProfiler_CounterData_GetRangeInfo_Params>(
-            CUpti_RangeProfiler_CounterData_GetRangeInfo_Params_STRUCT_SIZE);
+        auto range = COALPROF_CUPTI_PARAMS(CUpti_RangeProfiler_CounterData_GetRangeInfo_Params);
         range.pCounterDataImage = counter_data_.data();
         range.counterDataImageSize = counter_data_.size();
         range.rangeIndex = index;

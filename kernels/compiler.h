@@ -5,6 +5,7 @@
 #include <nvrtc.h>
 
 #include <cstdint>
+#include <future>
 #include <map>
 #include <memory>
 #include <mutex>

@@ -2,6 +2,7 @@
 // and nothing else of kernels/ but gpu.h.
 #pragma once
 
+#include <future>
 #include <memory>
 #include <vector>
 

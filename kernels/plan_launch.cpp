@@ -4,19 +4,19 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstring>
 #include <set>
+#include <span>
 #include <tuple>
 
 #include "kernels/compose.h"
+#include "kernels/source/values.h"
 
 namespace coalprof {
 
 namespace {
 
-// Arrays up to this size in all are copied back and compared with the host reference, while the GPU
-// goes on; larger ones would take longer than measuring them (4 MiB: 6 ms on four cores beside an
-// H100), and are compared on the GPU, by separate kernels, which are compiled once for a sweep.
-constexpr std::uint64_t host_reference_bytes = 1ull << 20;
 // float counts exactly to 2^24; this leaves room for the start value.
 constexpr std::uint64_t max_float_count = 1ull << 23;
 
@@ -52,12 +52,6 @@ std::uint64_t global_bytes(const Program& program, std::size_t array) {
 
 bool is_changing(const Instruction& one) { return one.kind != AccessKind::load; }
 
-bool is_checked_on_host(const Program& program) {
-    std::uint64_t bytes = 0;
-    for (std::size_t k = 0; k < program.arrays.size(); ++k) bytes += global_bytes(program, k);
-    return bytes <= host_reference_bytes;
-}
-
 // A grid of 256 threads a block over `count` indices.
 LaunchSize size_over(std::uint64_t count) { return {.grid = (count + 255) / 256, .block = 256}; }
 
@@ -71,17 +65,55 @@ void allow_shared_bytes(Kernel& kernel, const ProgramShape& shape) {
         kernel.allow_shared_bytes(static_cast<int>(shape.shared_bytes));
 }
 
-// An array after a launch.
-struct CopiedArray {
-    ArrayState state;
-    std::span<const std::byte> found;
-};
+using Element = std::array<Word, 4>;  // a narrow element uses the first words
 
-[[noreturn]] void refuse_element(const Program& program, std::size_t array,
-                                 const WrongElement& wrong) {
+// The value of an element after a launch; `stored`: some thread stored to it. Additions are undone
+// before counts are looked at.
+Element expected_element(const Program& program, std::size_t array, Content content,
+                         const Operand& operand, std::uint64_t element, bool stored) {
+    Element words{};
+    const auto put = [&](std::uint64_t number) {
+        words[0] = static_cast<Word>(number);
+        words[1] = static_cast<Word>(number >> 32);
+    };
+    const std::uint64_t start = start_count(element, operand.seed);
+    const unsigned bytes = program.arrays[array].element_bytes;
+    const auto& origin = program.arrays[array].origin;
+    const bool is_moved = stored && origin;
+    switch (content) {
+        case Content::rows: put(operand.rows_base + element * operand.row_bytes); break;
+        case Content::count_u32:
+        case Content::count_u64: put(start); break;
+        case Content::count_f32: put(std::bit_cast<Word>(static_cast<float>(start))); break;
+        case Content::count_f64:
+            put(std::bit_cast<std::uint64_t>(static_cast<double>(start)));
+            break;
+        case Content::marked:
+            if (is_moved) origin->formula->evaluate(element, 1, &element);
+            const Word seed = is_moved ? seed_of(origin->array) : operand.seed;
+            for (unsigned w = 0; w < words_of(bytes); ++w)
+                words[w] = stored && !is_moved ? touched_word(bytes, element, w, seed)
+                                               : untouched_word(bytes, element, w, seed);
+    }
+    return words;
+}
+
+std::string hexadecimal(std::span<const std::byte> element) {
+    std::string text;
+    for (std::size_t start = 0; start < element.size(); start += 8) {
+        const std::size_t bytes = std::min<std::size_t>(element.size() - start, 8);
+        std::uint64_t number = 0;
+        std::memcpy(&number, &element[start], bytes);
+        text += fmt::format("{}0x{:0{}x}", start == 0 ? "" : " ", number, 2 * bytes);
+    }
+    return text;
+}
+
+[[noreturn]] void refuse_element(const Program& program, std::size_t array, std::uint64_t element,
+                                 const std::string& expected, const std::string& found) {
     throw PointError(
         fmt::format("wrong data after the kernel: array {}, element {}: expected {}, found {}",
-                    program.arrays[array].name, wrong.element, wrong.expected, wrong.found),
+                    program.arrays[array].name, element, expected, found),
         ExitCode::partial);
 }
 
@@ -106,7 +138,6 @@ std::vector<CompileRequest> compile_requests(const Plan& plan, const BlockLimits
         if (global_bytes(plan.program, k) != 0 &&
             fills.emplace(plan.program.arrays[k].element_bytes, shape.contents[k]).second)
             requests.push_back(request_for_fill(plan.program.arrays[k], shape.contents[k]));
-    if (is_checked_on_host(plan.program)) return requests;
     if (std::ranges::any_of(plan.program.instructions, &is_changing))
         requests.push_back(request_for_check(plan, shape));
     for (const auto& [element_bytes, content] : fills)
@@ -254,45 +285,28 @@ void PlanLaunch::launch_without_constants() {
 }
 
 Timing PlanLaunch::time(std::uint64_t repeats, CacheState cache) {
-    // Data in the host's memory is timed while nothing else reads there.
-    if (plan_.allocation == Allocation::managed || plan_.allocation == Allocation::host)
-        bench_.checks.finish();
     apply_settings();
     return bench_.time(repeats, cache, [this] { enqueue(); });
-}
-
-std::uint64_t PlanLaunch::array_bytes() const {
-    std::uint64_t bytes = 0;
-    for (std::size_t k = 0; k < plan_.program.arrays.size(); ++k)
-        bytes += global_bytes(plan_.program, k);
-    return bytes;
 }
 
 bool PlanLaunch::is_global_array(std::size_t array) const {
     return space_of(plan_.program, static_cast<std::uint32_t>(array)) == Space::global;
 }
 
-ArrayState PlanLaunch::state_of(std::size_t array) const {
-    // Additions alternate with subtractions; see enqueue().
-    const bool is_added = counts_ && launch_argument_.real_increment > 0;
-    return {.array = array,
-            .operand = operand_of(array),
-            .added = is_added ? 1 : 0,
-            .has_run = has_run_};
-}
+// Additions alternate with subtractions; see enqueue().
+bool PlanLaunch::is_added() const { return counts_ && launch_argument_.real_increment > 0; }
 
-std::shared_future<void> PlanLaunch::begin_verify() {
+void PlanLaunch::verify() {
     // After a subtraction nothing is visible: one more addition shows that it counts.
-    if (counts_ && has_run_ && state_of(0).added == 0) launch();
+    if (counts_ && has_run_ && !is_added()) launch();
     if (shape_.needs_near_check) launch_near_check();
-    if (is_checked_on_host(plan_.program)) return begin_host_check();
     // First compares every element that a thread stored to; then undoes all of that; then every
     // element of every array must be as filled. No further memory is needed, and the arrays are
     // afterwards as before the first launch.
     if (has_run_) {
         run_checks("check", AccessKind::store);
         run_checks("restore", AccessKind::store);
-        if (state_of(0).added != 0) {
+        if (is_added()) {
             run_checks("undo", AccessKind::atomic);
             run_checks("undo", AccessKind::reduce);
         }
@@ -313,7 +327,6 @@ std::shared_future<void> PlanLaunch::begin_verify() {
     has_run_ = false;
     launch_argument_.real_increment = 0;
     refuse_fault(read_fault());
-    return verified();
 }
 
 void PlanLaunch::launch_near_check() {
@@ -329,29 +342,6 @@ void PlanLaunch::launch_near_check() {
     kernel.launch(size_, parameters.pointers());
     bench_.gpu.synchronize("check what the kernel does");
     has_run_ = true;  // it stores to global memory as a measured launch does
-}
-
-std::shared_future<void> PlanLaunch::begin_host_check() {
-    const Gpu& gpu = bench_.gpu;
-    std::vector<CopiedArray> copies;
-    std::span<std::byte> room = bench_.checks.room(array_bytes());
-    for (std::size_t k = 0; k < plan_.program.arrays.size(); ++k) {
-        const std::uint64_t bytes = global_bytes(plan_.program, k);
-        if (bytes == 0) continue;
-        const std::span<std::byte> copy = room.first(bytes);
-        room = room.subspan(bytes);
-        gpu.check(gpu.api().copy_to_host(copy.data(), placement_.base_addresses[k], bytes),
-                  "copy an array back to check it");
-        copies.push_back({state_of(k), copy});
-    }
-    // By value: the check may outlive this launch.
-    return bench_.checks.start([program = plan_.program, shape = shape_, copies = std::move(copies),
-                                fault = read_fault()] {
-        for (const auto& [state, found] : copies)
-            if (const auto wrong = find_wrong_element(program, shape, state, found))
-                refuse_element(program, state.array, *wrong);
-        refuse_fault(fault);
-    });
 }
 
 Index PlanLaunch::cleared_findings() {
@@ -407,11 +397,11 @@ void PlanLaunch::report_first_wrong(std::size_t array, bool touched) {
                                      placement_.base_addresses[array] + element * bytes, bytes),
               "read a wrong element");
     // Counting arrays have no touched elements: their additions were undone.
-    refuse_element(
-        plan_.program, array,
-        {.element = element,
-         .expected = expected_text(plan_.program, shape_, state_of(array), element, touched),
-         .found = hexadecimal(std::span(found).first(bytes))});
+    const Element expected = expected_element(plan_.program, array, shape_.contents[array],
+                                              operand_of(array), element, touched);
+    refuse_element(plan_.program, array, element,
+                   hexadecimal(std::as_bytes(std::span(expected)).first(bytes)),
+                   hexadecimal(std::span(found).first(bytes)));
 }
 
 WrongResult PlanLaunch::read_fault() {

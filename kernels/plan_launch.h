@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "core/device/device.h"
-#include "kernels/expectation.h"
 #include "kernels/kernel.h"
 #include "kernels/memory.h"
 #include "kernels/program_shape.h"
@@ -29,7 +28,7 @@ class PlanLaunch : public PreparedLaunch {
     void launch() override;
     void launch_without_constants() override;
     Timing time(std::uint64_t repeats, CacheState cache) override;
-    std::shared_future<void> begin_verify() override;
+    void verify() override;
 
  private:
     Operand operand_of(std::size_t array) const;
@@ -40,11 +39,9 @@ class PlanLaunch : public PreparedLaunch {
     void apply_settings();
     void enqueue();
 
-    std::uint64_t array_bytes() const;  // device memory that its arrays take
     bool is_global_array(std::size_t array) const;
-    ArrayState state_of(std::size_t array) const;
+    bool is_added() const;
     void launch_near_check();
-    std::shared_future<void> begin_host_check();
     // The place for the first wrong element, empty.
     Index cleared_findings();
     void run_checks(std::string_view name, AccessKind kind);

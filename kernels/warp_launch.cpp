@@ -13,8 +13,6 @@ namespace {
 
 constexpr std::uint64_t smallest_chunk_bytes = 64ull << 20;
 constexpr std::uint64_t largest_chunk_bytes = 1ull << 30;
-// Without mapped memory a plain buffer is used, and warps with a larger span are refused.
-constexpr std::uint64_t plain_buffer_bytes = 1ull << 30;
 
 [[noreturn]] void refuse_warp(const std::string& why) {
     throw PointError("cannot replay this warp: " + why, ExitCode::partial);
@@ -61,27 +59,17 @@ void check_access(const WarpAccess& access) {
 }  // namespace
 
 WarpMemory::WarpMemory(const Gpu& gpu) : gpu_(gpu) {
-    const std::uint64_t granularity = MappedRange::granularity(gpu);
+    if (MappedRange::granularity(gpu) == 0)
+        refuse_warp("this GPU's driver does not map memory at chosen addresses");
     const std::uint64_t total_bytes = gpu.memory().total_bytes;
-    if (granularity == 0) {
-        const std::uint64_t bytes = std::min(plain_buffer_bytes, total_bytes / 4);
-        buffer_.emplace(gpu, bytes, "the warps to replay");
-        gpu.check(gpu.api().fill_bytes(buffer_->address(), 0, bytes, nullptr),
-                  "clear the memory of replayed warps");
-        base_ = buffer_->address();
-        span_bytes_ = bytes;
-        return;
-    }
     chunk_bytes_ = std::clamp(std::bit_floor(std::max<std::uint64_t>(total_bytes / 128, 1)),
                               smallest_chunk_bytes, largest_chunk_bytes);
     range_ = std::make_unique<MappedRange>(gpu, 2 * window_bytes, window_bytes);
     is_mapped_.resize(2 * window_bytes / chunk_bytes_);
-    base_ = range_->base();
-    span_bytes_ = window_bytes;
 }
 
 void WarpMemory::touch(std::uint64_t begin, std::uint64_t end) {
-    if (!range_ || begin >= end) return;
+    if (begin >= end) return;
     for (std::uint64_t chunk = begin / chunk_bytes_; chunk <= (end - 1) / chunk_bytes_; ++chunk)
         if (!is_mapped_[chunk]) map_chunk(chunk);
 }
@@ -94,7 +82,7 @@ void WarpMemory::map_chunk(std::uint64_t chunk) {
     if (range_->pieces() == 0 || gpu_.memory().free_bytes / 4 > chunk_bytes_)
         status = range_->map(offset, chunk_bytes_);
     if (status == CUDA_SUCCESS) {
-        gpu_.check(gpu_.api().fill_bytes(base_ + offset, 0, chunk_bytes_, nullptr),
+        gpu_.check(gpu_.api().fill_bytes(base() + offset, 0, chunk_bytes_, nullptr),
                    "clear the memory of replayed warps");
         gpu_.synchronize("clear the memory of replayed warps");
     } else if (status == CUDA_ERROR_OUT_OF_MEMORY && range_->pieces() != 0) {
@@ -127,15 +115,13 @@ WarpLaunch::WarpLaunch(Workbench& bench, WarpMemory& memory, const WarpAccess& a
 
 void WarpLaunch::place_global(WarpMemory& memory, const WarpAccess& access) {
     const Extent extent = extent_of(access);
-    const std::uint64_t window = extent.low / WarpMemory::window_bytes * WarpMemory::window_bytes;
-    // A plain buffer has no room for address bits above the lanes' own span.
-    const std::uint64_t origin =
-        memory.span_bytes() == WarpMemory::window_bytes ? window : extent.low / 256 * 256;
+    constexpr std::uint64_t window_bytes = WarpMemory::window_bytes;
+    const std::uint64_t origin = extent.low / window_bytes * window_bytes;
     const std::uint64_t span = extent.high - extent.low;
-    if (span >= memory.span_bytes())
+    if (span >= window_bytes)
         refuse_warp(fmt::format("its lanes span {:.1f} GiB, and at most {:.1f} GiB can be replayed",
                                 static_cast<double>(span) / (1 << 30),
-                                static_cast<double>(memory.span_bytes()) / (1 << 30)));
+                                static_cast<double>(window_bytes) / (1 << 30)));
     const std::uint64_t shift = memory.base() - origin;
     for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
         if (!is_active(access, lane)) continue;

@@ -18,15 +18,15 @@ namespace coalprof {
 // when a warp first touches it; when it runs short, the same memory is mapped again.
 class WarpMemory {
  public:
+    // Throws PointError where the driver cannot map memory.
     explicit WarpMemory(const Gpu& gpu);
 
+    // The largest distance between lanes.
     static constexpr std::uint64_t window_bytes = 1ull << 34;
 
     // Maps memory to the bytes [begin, end) of the range. Throws PointError.
     void touch(std::uint64_t begin, std::uint64_t end);
-    CUdeviceptr base() const { return base_; }
-    // The largest distance between lanes.
-    std::uint64_t span_bytes() const { return span_bytes_; }
+    CUdeviceptr base() const { return range_->base(); }
 
  private:
     void map_chunk(std::uint64_t chunk);
@@ -34,10 +34,7 @@ class WarpMemory {
     const Gpu& gpu_;
     std::uint64_t chunk_bytes_ = 0;
     std::unique_ptr<MappedRange> range_;
-    std::optional<Buffer> buffer_;  // instead of the range, where the device cannot map memory
     std::vector<bool> is_mapped_;
-    CUdeviceptr base_ = 0;
-    std::uint64_t span_bytes_ = 0;
 };
 
 class WarpLaunch : public PreparedLaunch {
@@ -52,7 +49,7 @@ class WarpLaunch : public PreparedLaunch {
     void launch() override;
     Timing time(std::uint64_t repeats, CacheState cache) override;
     // The values that warps store mean nothing.
-    std::shared_future<void> begin_verify() override { return verified(); }
+    void verify() override {}
 
     // The kernel for all warps.
     static CompileRequest request();

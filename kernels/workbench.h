@@ -10,7 +10,6 @@
 
 #include "core/device/device.h"
 #include "kernels/compiler.h"
-#include "kernels/expectation.h"
 #include "kernels/gpu.h"
 #include "kernels/kernel.h"
 #include "kernels/memory.h"
@@ -120,7 +119,6 @@ struct Workbench {
     Stopwatch stopwatch;
     FetchLimit fetch_limit;
     std::vector<std::unique_ptr<Arena>> arenas;
-    HostChecks checks;
 };
 
 }  // namespace coalprof

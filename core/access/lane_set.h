@@ -60,18 +60,6 @@ void each_group(std::uint32_t active_lanes, std::uint32_t size, Visit visit) {
 // The number of different blocks of 2^shift bytes in which the addresses of `lanes` start.
 inline std::uint32_t distinct_blocks(const WarpAccess& access, std::uint32_t lanes,
                                      std::uint32_t shift) {
-    // Most patterns never step back: there every change is a new block and no set is needed.
-    std::uint64_t last = access.addresses[static_cast<std::uint32_t>(std::countr_zero(lanes))];
-    last >>= shift;
-    std::uint32_t count = 1;
-    bool stepped_back = false;
-    each_lane(lanes, [&](std::uint32_t lane) {
-        const std::uint64_t block = access.addresses[lane] >> shift;
-        stepped_back |= block < last;
-        count += block != last ? 1 : 0;
-        last = block;
-    });
-    if (!stepped_back) return count;
     LaneSet blocks;
     each_lane(lanes, [&](std::uint32_t lane) { blocks.insert(access.addresses[lane] >> shift); });
     return blocks.size();

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <future>
 #include <memory>
 #include <span>
 #include <string>
@@ -103,19 +102,9 @@ class PreparedLaunch {
     // Median and spread of `repeats` launches in seconds, after a warm-up; cold: L2 is flushed
     // before each.
     virtual Timing time(std::uint64_t repeats, CacheState cache) = 0;
-    // Compares the arrays with a host reference. Remaining comparisons run beside the next
-    // launches, even when this object is gone. The future, or the call itself, throws PointError
-    // naming the first wrong element.
-    virtual std::shared_future<void> begin_verify() = 0;
-    void verify() { begin_verify().get(); }
-
- protected:
-    // A future of a check that is done already.
-    static std::shared_future<void> verified() {
-        std::promise<void> promise;
-        promise.set_value();
-        return promise.get_future().share();
-    }
+    // Compares the arrays with what the program leaves in them. Throws PointError naming the first
+    // wrong element.
+    virtual void verify() = 0;
 };
 
 class KernelLauncher {

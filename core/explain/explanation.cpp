@@ -312,18 +312,15 @@ std::string settings_of(const FormulaSweep& sweep, const Plan& plan) {
 
 }  // namespace
 
-Explanation explanation_of(const FormulaSweep& sweep, const Machine& machine,
-                           std::optional<std::uint64_t> warp) {
-    FormulaSweep single = sweep;
-    single.settings.machines = {machine};
-    const PlannedPoint point = FormulaPoints({single}).at(0);
+Explanation explanation_of(const FormulaSweep& sweep, const PlannedPoint& point,
+                           const Machine& machine, std::optional<std::uint64_t> warp) {
     Explanation explanation = explanation_of(point.plan, machine, warp);
     if (!point.parameters.empty()) explanation.name = fmt::format("formula {}", point.name);
     std::string text = sweep.text;
     std::ranges::replace(text, '\n', ' ');
     explanation.formula = printable(text);
     explanation.settings = settings_of(sweep, point.plan);
-    explanation.sweep = values_of(describe_sweep(single));
+    explanation.sweep = values_of(describe_sweep(sweep));
     explanation.sweep.insert(explanation.sweep.end(), point.parameters.begin(),
                              point.parameters.end());
     return explanation;

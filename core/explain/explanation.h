@@ -100,11 +100,10 @@ Explanation explanation_of(const std::string& name, const std::vector<NamedWarp>
 Explanation explanation_of(const std::string& name, const WarpAccess& access,
                            const Machine& machine);
 
-// The same of a user's formula, under the name and with the text that the user gave it. `sweep` has
-// one value for each of its parameters. Throws UsageError where the formula fails in
-// some thread, as a sweep does, and for a warp that is not there.
-Explanation explanation_of(const FormulaSweep& sweep, const Machine& machine,
-                           std::optional<std::uint64_t> warp = {});
+// The same of a user's formula, under the name and with the text that the user gave it. `point` is
+// the only one of `sweep`.
+Explanation explanation_of(const FormulaSweep& sweep, const PlannedPoint& point,
+                           const Machine& machine, std::optional<std::uint64_t> warp = {});
 
 // The time of a launch is not computed for a drawing where more warps than these repeat no other:
 // each takes some microseconds.

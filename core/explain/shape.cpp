@@ -3,21 +3,15 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/access/lane_set.h"
+
 namespace coalprof {
 namespace {
 
-// visit(lane, address) for the active lanes in lane order.
-template <typename Visit>
-void each_lane(const WarpAccess& access, Visit visit) {
-    for (std::uint32_t rest = access.active_lanes; rest != 0; rest &= rest - 1) {
-        const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
-        visit(lane, access.addresses[lane]);
-    }
-}
-
 std::vector<std::uint64_t> addresses_in_lane_order(const WarpAccess& access) {
     std::vector<std::uint64_t> addresses;
-    each_lane(access, [&](std::uint32_t, std::uint64_t address) { addresses.push_back(address); });
+    each_lane(access.active_lanes,
+              [&](std::uint32_t lane) { addresses.push_back(access.addresses[lane]); });
     return addresses;
 }
 
@@ -74,7 +68,8 @@ std::vector<TouchedLine> touched_lines(const WarpAccess& access) {
     lines.erase(std::unique(lines.begin(), lines.end(), same), lines.end());
 
     // Readers of files ensure that no access crosses its sector; one that does ends there.
-    each_lane(access, [&](std::uint32_t lane, std::uint64_t address) {
+    each_lane(access.active_lanes, [&](std::uint32_t lane) {
+        const std::uint64_t address = access.addresses[lane];
         const TouchedLine key{address - address % line_bytes, {}};
         TouchedLine& line = *std::lower_bound(lines.begin(), lines.end(), key, by_address);
         TouchedSector& sector = line.sectors[address % line_bytes / sector_bytes];

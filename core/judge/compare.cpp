@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <condition_variable>
 #include <deque>
 #include <map>
-#include <mutex>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -18,7 +16,6 @@
 #include "core/machine/machine.h"
 #include "core/result/differ.h"
 #include "core/result/head.h"
-#include "core/runtime/signal.h"
 #include "core/text/describe.h"
 #include "core/text/name_list.h"
 #include "core/text/units.h"
@@ -29,8 +26,6 @@ namespace {
 using Kind = GateFinding::Kind;
 
 constexpr std::size_t most_named = 10;  // points in one result only
-// The thread that waits for the older result is woken once for this many points.
-constexpr std::size_t told_together = 64;
 
 bool holds(const std::vector<std::string>& list, std::string_view name) {
     return std::find(list.begin(), list.end(), name) != list.end();
@@ -164,32 +159,17 @@ class Comparison::Impl {
  public:
     explicit Impl(CompareOptions options) : options_(std::move(options)) {}
 
-    void begin_older(const ResultHead& head) {
-        const std::lock_guard lock(mutex_);
-        older_head_ = head;
-        has_older_head_ = true;
-        grown_.notify_all();
-    }
+    void begin_older(const ResultHead& head) { older_head_ = head; }
     void begin_newer(const ResultHead& head) {
-        std::unique_lock lock(mutex_);
-        grown_.wait(lock, [this] { return has_older_head_ || has_older_ended_; });
-        if (!has_older_head_) throw Stopped{};  // the reader reports why
         require_same_sweep(head);
         note_difference("coalprof", older_head_.coalprof_version, head.coalprof_version);
         note_difference("what is known of the machine's rules", older_head_.machine.evidence,
                         head.machine.evidence);
     }
     void add_older(const Point& point) {
-        const std::lock_guard lock(mutex_);
         if (auto line = line_of(point)) older_lines_.push_back(*std::move(line));
         older_keys_.push_back(key_of_point(point));
         older_.push_back(point);
-        if (older_.size() % told_together == 0) grown_.notify_all();
-    }
-    void end_older() noexcept {
-        const std::lock_guard lock(mutex_);
-        has_older_ended_ = true;
-        grown_.notify_all();
     }
     void add_newer(const Point& point) {
         if (auto line = line_of(point)) {
@@ -262,7 +242,7 @@ class Comparison::Impl {
                                  : "points are matched by their names, and with --across pattern "
                                    "by the values of their parameters");
         for (const auto& [is_part, which] :
-             {std::pair(is_older_part, "old"), {is_newer_part, "new"}})
+             {std::pair(older.is_part, "old"), {newer.is_part, "new"}})
             if (is_part) report_.losses.push_back(fmt::format("the {} result is not whole", which));
         std::uint64_t missing = 0;
         std::vector<std::string> named;
@@ -406,23 +386,18 @@ class Comparison::Impl {
 
     // The next unmatched point of this key, into old_. False where there is none.
     bool unpack_older(const std::string& key) {
-        std::unique_lock lock(mutex_);
-        const auto index = take_older(key, lock);
+        const auto index = take_older(key);
         if (index) old_ = std::move(older_[*index]);
         return index.has_value();
     }
-    // Usually the one at the same place; otherwise all must be known.
-    std::optional<std::size_t> take_older(const std::string& key,
-                                          std::unique_lock<std::mutex>& lock) {
+    // Usually the one at the same place.
+    std::optional<std::size_t> take_older(const std::string& key) {
         const std::size_t here = next_++;
-        grown_.wait(lock, [&] { return here < older_.size() || has_older_ended_; });
         is_taken_.resize(older_.size());
         if (here < older_.size() && !is_taken_[here] && older_keys_[here] == key) {
             is_taken_[here] = true;
             return here;
         }
-        grown_.wait(lock, [this] { return has_older_ended_; });
-        is_taken_.resize(older_.size());
         if (by_key_.empty()) sort_by_key();
         auto found = std::lower_bound(by_key_.begin(), by_key_.end(), key,
                                       [&](std::uint32_t index, const std::string& wanted) {
@@ -600,12 +575,7 @@ class Comparison::Impl {
     }
 
     CompareOptions options_;
-    // Written by the thread that feeds the older one.
-    std::mutex mutex_;
-    std::condition_variable grown_;
     ResultHead older_head_;
-    bool has_older_head_ = false;
-    bool has_older_ended_ = false;
     std::deque<Point> older_;
     std::vector<std::string> older_keys_;  // what points are matched by
     std::vector<bool> is_taken_;
@@ -628,46 +598,35 @@ class Comparison::Impl {
     std::string first_other_work_;
     GateReport report_;
 
-    // Passes calls of a reader to the members of the same names.
-    class Older : public ResultSink {
-     public:
-        explicit Older(Impl& impl) : impl_(impl) {}
-        void begin(const ResultHead& head) override { impl_.begin_older(head); }
-        void point(const Point& point) override { impl_.add_older(point); }
-        void finish(const ResultTail& tail) override {
-            impl_.is_older_part = tail.status == Status::interrupted;
-            impl_.end_older();
+    // Passes what a reader reads to the members of its side.
+    struct Side : ResultSink {
+        Side(Impl& impl, bool is_newer) : impl_(impl), is_newer_(is_newer) {}
+        void begin(const ResultHead& head) override {
+            is_newer_ ? impl_.begin_newer(head) : impl_.begin_older(head);
         }
+        void point(const Point& point) override {
+            is_newer_ ? impl_.add_newer(point) : impl_.add_older(point);
+        }
+        void finish(const ResultTail& tail) override {
+            is_part = tail.status == Status::interrupted;
+        }
+        bool is_part = false;
 
      private:
         Impl& impl_;
-    };
-    class Newer : public ResultSink {
-     public:
-        explicit Newer(Impl& impl) : impl_(impl) {}
-        void begin(const ResultHead& head) override { impl_.begin_newer(head); }
-        void point(const Point& point) override { impl_.add_newer(point); }
-        void finish(const ResultTail& tail) override {
-            impl_.is_newer_part = tail.status == Status::interrupted;
-        }
-
-     private:
-        Impl& impl_;
+        bool is_newer_;
     };
 
  public:
-    bool is_older_part = false;
-    bool is_newer_part = false;
-    Older older_sink{*this};
-    Newer newer_sink{*this};
+    Side older{*this, false};
+    Side newer{*this, true};
 };
 
 Comparison::Comparison(CompareOptions options)
     : impl_(std::make_unique<Impl>(std::move(options))) {}
 Comparison::~Comparison() = default;
-ResultSink& Comparison::older() { return impl_->older_sink; }
-ResultSink& Comparison::newer() { return impl_->newer_sink; }
-void Comparison::end_older() noexcept { impl_->end_older(); }
+ResultSink& Comparison::older() { return impl_->older; }
+ResultSink& Comparison::newer() { return impl_->newer; }
 GateReport Comparison::report() { return impl_->report(); }
 
 }  // namespace coalprof

@@ -29,13 +29,10 @@ class Comparison {
     Comparison(const Comparison&) = delete;
     Comparison& operator=(const Comparison&) = delete;
 
-    // Fed one after the other, the older first, or at the same time by a thread each: the newer one
-    // waits for the points of the older that it needs. begin() of the newer one throws UsageError
-    // where the two are of different sweeps.
+    // Fed one after the other, the older first. begin() of the newer one throws UsageError where
+    // the two are of different sweeps.
     ResultSink& older();
     ResultSink& newer();
-    // The older one is over, for whatever reason: the newer one stops waiting for it.
-    void end_older() noexcept;
     // Ends the comparison. Throws UsageError where the results share no point.
     GateReport report();
 

@@ -119,7 +119,6 @@ void DeviceBackend::answer(PointSource& source, Delivery& delivery) {
         } catch (...) {
             failure = std::current_exception();
         }
-        for (Measured& one : batch_) await_check(one);
         read_counters();
         for (Warning& warning : std::exchange(warnings_, {})) delivery.warn(std::move(warning));
         for (Measured& one : batch_) {
@@ -178,7 +177,7 @@ void DeviceBackend::time(Measured& one) {
             one.point.timing = launch->time(run_.repeats, run_.cache);
         else
             launch->launch();
-        one.check = launch->begin_verify();
+        launch->verify();
         Readings& measured = one.point.measured.emplace();
         measured[Counter::useful_bytes] = one.planned.plan.program.useful_bytes;
         if (one.point.timing)
@@ -220,16 +219,6 @@ void DeviceBackend::start_prediction(Measured& one) const {
             prediction.estimates = add_estimates(machine, plan, cache, prediction.readings);
             return prediction;
         });
-}
-
-// A point with wrong data has no measurement.
-void DeviceBackend::await_check(Measured& one) {
-    if (!one.check.valid()) return;
-    try {
-        one.check.get();
-    } catch (const Error& error) {
-        fail(one, error.what());
-    }
 }
 
 // Reads points that want the same counters in one session.

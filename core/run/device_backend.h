@@ -61,8 +61,7 @@ class DeviceBackend : public Backend {
         AccessSet accesses;
         Placement placement;
         bool was_prepared = false;
-        std::shared_future<void> check;                // of its data; runs beside the next launches
-        std::optional<Answer<Prediction>> prediction;  // likewise
+        std::optional<Answer<Prediction>> prediction;  // runs beside the next launches
     };
     struct Range;
 
@@ -81,7 +80,6 @@ class DeviceBackend : public Backend {
     void measure(Measured& one);
     void time(Measured& one);
     void start_prediction(Measured& one) const;
-    void await_check(Measured& one);
 
     void read_counters();
     void read_counters(const std::vector<Measured*>& points, const std::vector<Counter>& wanted);

@@ -7,8 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
-
 #include "core/text/describe.h"
 #include "core/text/error.h"
 #include "core/write/outputs.h"
@@ -29,18 +27,6 @@ int write_all(int fd, std::string_view bytes) {
         }
     }
     return 0;
-}
-
-int copy_all(int from, int to) {
-    std::array<char, 1 << 16> block;
-    while (true) {
-        const ssize_t size = ::read(from, block.data(), block.size());
-        if (size == 0) return 0;
-        if (size < 0 && errno != EINTR) return errno;
-        if (size < 0) continue;
-        const std::string_view bytes(block.data(), static_cast<std::size_t>(size));
-        if (const int error = write_all(to, bytes); error != 0) return error;
-    }
 }
 
 int above_standard(int fd) {

@@ -13,9 +13,6 @@ namespace coalprof {
 // for a non-blocking descriptor.
 int write_all(int fd, std::string_view bytes);
 
-// Writes all that can be read from `from` to `to`; returns like write_all().
-int copy_all(int from, int to);
-
 // Moves a descriptor out of the range of the three standard ones, which are free when the program
 // was started with them closed: a file must not become another program's standard output. -1 and
 // errno as from open(); -1 stays -1.

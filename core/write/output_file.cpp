@@ -10,8 +10,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
-#include <iterator>
 #include <memory>
 #include <new>
 #include <utility>
@@ -65,17 +63,6 @@ std::string temporary_name(const std::string& name) {
     constexpr std::size_t most_of_name = NAME_MAX - 22;  // bytes; two dots, 16 digits, ".tmp"
     return fmt::format(".{}.{:016x}.tmp", name.substr(0, most_of_name), random);
 }
-
-// The path of a file without a name. Allocates nothing.
-constexpr char descriptors[] = "/proc/self/fd";
-struct NameOfDescriptor {
-    explicit NameOfDescriptor(int fd) {
-        char* end = std::ranges::copy(std::string_view(descriptors), text).out;
-        *end++ = '/';
-        *std::to_chars(end, std::end(text) - 1, fd).ptr = '\0';
-    }
-    char text[sizeof descriptors + 12];
-};
 
 // "/dev/stdout" and its like name a descriptor that is open already. Opening its file again would
 // start at its beginning; -1 for any other path.
@@ -165,18 +152,13 @@ void OutputFile::open_temporary(const struct stat* old) {
     if (::fchmod(fd_, old->st_mode & 0777) != 0) fail("create", errno);
 }
 
-// False with errno set on failure. Most file systems know files without a name, which vanish with
-// the process in any case.
+// False with errno set on failure.
 bool OutputFile::create_in(const std::string& folder, const std::string& name, mode_t mode) {
     const std::string own_name = temporary_name(name);
     if (own_name.empty()) return false;
     std::string path = folder + '/' + own_name;
-    constexpr int flags = O_RDWR | O_CLOEXEC;
-    if (::access(descriptors, X_OK) == 0)
-        fd_ = above_standard(::open(folder.c_str(), flags | O_TMPFILE, mode));
-    is_named_ = fd_ < 0;
-    if (is_named_)
-        fd_ = above_standard(::open(path.c_str(), flags | O_CREAT | O_EXCL | O_NOFOLLOW, mode));
+    fd_ = above_standard(
+        ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_CREAT | O_EXCL | O_NOFOLLOW, mode));
     if (fd_ < 0) return false;
     temporary_ = std::move(path);
     return true;
@@ -219,31 +201,8 @@ void OutputFile::finish_bytes() {
     // Some file systems cannot sync and return EINVAL; then there is nothing to wait for.
     while (!temporary_.empty() && ::fsync(fd_) != 0 && errno != EINVAL)
         if (errno != EINTR) fail("write", errno);
-    if (!temporary_.empty() && !is_named_ && !give_name()) fail("create", errno);
     const int closed = ::close(std::exchange(fd_, -1));
     if (closed != 0 && errno != EINTR) fail("write", errno);
-}
-
-// False with errno set on failure. Not every system that makes files without a name can name them
-// later: such a file is copied.
-bool OutputFile::give_name() {
-    const NameOfDescriptor name(fd_);
-    is_named_ = ::linkat(AT_FDCWD, name.text, AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) == 0;
-    if (is_named_) return true;
-    struct stat own {};
-    if (::fstat(fd_, &own) != 0 || ::lseek(fd_, 0, SEEK_SET) != 0) return false;
-    constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-    const int copy = above_standard(::open(temporary_.c_str(), flags, 0600));
-    if (copy < 0) return false;
-    const int from = std::exchange(fd_, copy);
-    is_named_ = true;
-    [[maybe_unused]] const int owner = ::fchown(copy, own.st_uid, own.st_gid);
-    int error = copy_all(from, copy);
-    if (error == 0 && ::fchmod(copy, own.st_mode & 0777) != 0) error = errno;
-    if (error == 0 && ::fsync(copy) != 0 && errno != EINVAL) error = errno;
-    ::close(from);
-    errno = error;
-    return error == 0;
 }
 
 void OutputFile::place(const std::string& target) {

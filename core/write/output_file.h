@@ -1,10 +1,9 @@
 // A file that appears whole or not at all. The bytes go to a temporary file beside the target,
 // which takes the target's place when commit() has brought them to the disk; until then, and after
-// any failure, the old file stays as it was and nothing is left over. Where the file system knows
-// files without a name, the temporary file gets one only for the moment in which it takes the
-// target's place: SIGKILL leaves none before. A target that is no regular file (a device, a pipe)
-// is written directly. Where an old file cannot be replaced (a mount point, somebody else's in a
-// sticky folder), the temporary file stays, and the error names it.
+// any failure, the old file stays as it was and nothing is left over; SIGKILL alone leaves the
+// temporary file. A target that is no regular file (a device, a pipe) is written directly. Where an
+// old file cannot be replaced (a mount point, somebody else's in a sticky folder), the temporary
+// file stays, and the error names it.
 #pragma once
 
 #include <optional>
@@ -51,7 +50,6 @@ class OutputFile : public ByteSink {
     void open_temporary(const struct stat* old);
     bool create_in(const std::string& folder, const std::string& name, mode_t mode);
     void finish_bytes();
-    bool give_name();
     void place(const std::string& target);
     void sync_folder() const;
     [[noreturn]] void fail(std::string_view doing, int error);
@@ -63,7 +61,6 @@ class OutputFile : public ByteSink {
     std::string target_;     // the same with links followed
     std::string temporary_;  // empty: written directly, or in place already
     std::string remark_;
-    bool is_named_ = true;  // the temporary file has a name
     int fd_ = -1;
 };
 

@@ -147,8 +147,7 @@ std::vector<SassSession::MetricId> SassSession::find_metrics(
     std::vector<MetricId> found;
     for (const std::string_view metric : metrics) {
         const std::string name(metric);
-        auto params = cupti_params<CUpti_SassMetrics_GetProperties_Params>(
-            CUpti_SassMetrics_GetProperties_Params_STRUCT_SIZE);
+        auto params = COALPROF_CUPTI_PARAMS(CUpti_SassMetrics_GetProperties_Params);
         params.pChipName = chip.c_str();
         params.pMetricName = name.c_str();
         const int code = api_.sass_get_properties(&params);
@@ -164,15 +163,13 @@ void SassSession::begin(std::size_t count) {
     std::vector<CUpti_SassMetrics_Config> wanted;
     for (const auto& [id, name] : std::span(metrics_).first(count))
         wanted.push_back({id, CUPTI_SASS_METRICS_OUTPUT_GRANULARITY_GPU});
-    auto config = cupti_params<CUpti_SassMetricsSetConfig_Params>(
-        CUpti_SassMetricsSetConfig_Params_STRUCT_SIZE);
+    auto config = COALPROF_CUPTI_PARAMS(CUpti_SassMetricsSetConfig_Params);
     config.numOfMetricConfig = wanted.size();
     config.pConfigs = wanted.data();
     config.deviceIndex = device_;
     check_cupti(api_.sass_set_config(&config), "choose what to count of machine code");
     is_configured_ = true;
-    auto enable =
-        cupti_params<CUpti_SassMetricsEnable_Params>(CUpti_SassMetricsEnable_Params_STRUCT_SIZE);
+    auto enable = COALPROF_CUPTI_PARAMS(CUpti_SassMetricsEnable_Params);
     enable.ctx = context_;
     enable.enableLazyPatching = 1;  // patching all code at once is refused in PyTorch
     check_cupti(api_.sass_enable(&enable), "count instructions of machine code");
@@ -180,8 +177,7 @@ void SassSession::begin(std::size_t count) {
 }
 
 std::vector<CountedInstruction> SassSession::fetch() {
-    auto size = cupti_params<CUpti_SassMetricsGetDataProperties_Params>(
-        CUpti_SassMetricsGetDataProperties_Params_STRUCT_SIZE);
+    auto size = COALPROF_CUPTI_PARAMS(CUpti_SassMetricsGetDataProperties_Params);
     size.ctx = context_;
     check_cupti(api_.sass_get_data_properties(&size), "ask for the counts of instructions");
     const std::size_t records = size.numOfPatchedInstructionRecords;
@@ -194,8 +190,7 @@ std::vector<CountedInstruction> SassSession::fetch() {
         data[i].structSize = sizeof(CUpti_SassMetrics_Data);
         data[i].pInstanceValues = &values[i * room];
     }
-    auto flush = cupti_params<CUpti_SassMetricsFlushData_Params>(
-        CUpti_SassMetricsFlushData_Params_STRUCT_SIZE);
+    auto flush = COALPROF_CUPTI_PARAMS(CUpti_SassMetricsFlushData_Params);
     flush.ctx = context_;
     flush.numOfPatchedInstructionRecords = records;
     flush.numOfInstances = size.numOfInstances;
@@ -223,8 +218,7 @@ std::vector<CountedInstruction> SassSession::fetch() {
 std::size_t SassSession::close() {
     std::size_t lost = 0;
     if (std::exchange(is_enabled_, false)) {
-        auto params = cupti_params<CUpti_SassMetricsDisable_Params>(
-            CUpti_SassMetricsDisable_Params_STRUCT_SIZE);
+        auto params = COALPROF_CUPTI_PARAMS(CUpti_SassMetricsDisable_Params);
         params.ctx = context_;
         const int code = api_.sass_disable(&params);
         unset();
@@ -236,8 +230,7 @@ std::size_t SassSession::close() {
 
 void SassSession::unset() {
     if (!std::exchange(is_configured_, false)) return;
-    auto params = cupti_params<CUpti_SassMetricsUnsetConfig_Params>(
-        CUpti_SassMetricsUnsetConfig_Params_STRUCT_SIZE);
+    auto params = COALPROF_CUPTI_PARAMS(CUpti_SassMetricsUnsetConfig_Params);
     params.deviceIndex = device_;
     api_.sass_unset_config(&params);  // a failure changes nothing: there is no second session
 }

@@ -2,115 +2,87 @@
 // time (kernels/compose.cpp). Never launched inside a measurement.
 #pragma once
 
-#include "kernels/source/arguments.h"
-#include "kernels/source/values.h"
+#include "kernels/source/instructions.cuh"
 
 namespace coalprof {
 
-// The content of word `word` of an element before any launch.
+// Values of a marked array: before any launch, and where a thread stored.
+template <unsigned bytes>
+__device__ __forceinline__ Value<bytes> untouched_value(Index element, Word seed) {
+    Value<bytes> value;
+#pragma unroll
+    for (unsigned w = 0; w < words_of(bytes); ++w)
+        value.word[w] = untouched_word(bytes, element, w, seed);
+    return value;
+}
+template <unsigned bytes>
+__device__ __forceinline__ Value<bytes> touched_value(Index element, Word seed) {
+    Value<bytes> value;
+#pragma unroll
+    for (unsigned w = 0; w < words_of(bytes); ++w)
+        value.word[w] = touched_word(bytes, element, w, seed);
+    return value;
+}
+
+// The content of an element before any launch.
 template <unsigned bytes, Content content>
-__device__ __forceinline__ Word start_word(Index element, unsigned word, const Operand& operand) {
+__device__ __forceinline__ Value<bytes> start_value(Index element, const Operand& operand) {
     if constexpr (content == Content::marked) {
-        return untouched_word(bytes, element, word, operand.seed);
-    } else if constexpr (content == Content::count_f32) {
-        return __float_as_uint(static_cast<float>(start_count(element, operand.seed)));
+        return untouched_value<bytes>(element, operand.seed);
     } else {
-        Index whole = 0;
+        Index whole = start_count(element, operand.seed);
         if constexpr (content == Content::rows)
             whole = operand.rows_base + element * operand.row_bytes;
+        else if constexpr (content == Content::count_f32)
+            whole = __float_as_uint(static_cast<float>(whole));
         else if constexpr (content == Content::count_f64)
-            whole = static_cast<Index>(
-                __double_as_longlong(static_cast<double>(start_count(element, operand.seed))));
-        else
-            whole = start_count(element, operand.seed);
-        return static_cast<Word>(word == 0 ? whole : whole >> 32);
+            whole = static_cast<Index>(__double_as_longlong(static_cast<double>(whole)));
+        Value<bytes> value;
+        value.word[0] = static_cast<Word>(whole);
+        if constexpr (bytes == 8) value.word[1] = static_cast<Word>(whole >> 32);
+        return value;
     }
 }
 
-// An element in memory: one access of its width.
-template <unsigned bytes>
-struct Cell;
-template <>
-struct Cell<1> {
-    using Type = unsigned char;
-};
-template <>
-struct Cell<2> {
-    using Type = unsigned short;
-};
-template <>
-struct Cell<4> {
-    using Type = unsigned int;
-};
-template <>
-struct Cell<8> {
-    using Type = uint2;
-};
-template <>
-struct Cell<16> {
-    using Type = uint4;
-};
-
-template <unsigned bytes>
-__device__ __forceinline__ typename Cell<bytes>::Type cell_of(const Word (&words)[4]) {
-    if constexpr (bytes == 8)
-        return make_uint2(words[0], words[1]);
-    else if constexpr (bytes == 16)
-        return make_uint4(words[0], words[1], words[2], words[3]);
-    else
-        return static_cast<typename Cell<bytes>::Type>(words[0]);
-}
-
-template <unsigned bytes>
-__device__ __forceinline__ bool same(const typename Cell<bytes>::Type& a,
-                                     const typename Cell<bytes>::Type& b) {
-    if constexpr (bytes == 8)
-        return a.x == b.x && a.y == b.y;
-    else if constexpr (bytes == 16)
-        return a.x == b.x && a.y == b.y && a.z == b.z && a.w == b.w;
-    else
-        return a == b;
-}
-
-template <unsigned bytes, Content content>
-__device__ __forceinline__ typename Cell<bytes>::Type start_cell(Index element,
-                                                                 const Operand& operand) {
-    Word words[4] = {};
+// The bits in which an element differs from `expected`.
+template <Memory memory = Memory::global, unsigned bytes>
+__device__ __forceinline__ Word difference(Index address, const Value<bytes>& expected) {
+    Value<bytes> found;
+    load_value<memory>(found, address, true);
+    Word differing = 0;
 #pragma unroll
-    for (unsigned w = 0; w < words_of(bytes); ++w)
-        words[w] = start_word<bytes, content>(element, w, operand);
-    return cell_of<bytes>(words);
+    for (unsigned w = 0; w < words_of(bytes); ++w) differing |= found.word[w] ^ expected.word[w];
+    return differing;
+}
+
+// Finds the first element that is not as expected.
+template <unsigned bytes>
+__device__ __forceinline__ void compare_with(const Value<bytes>& expected, const Operand& operand,
+                                             Index element, Index* first_wrong) {
+    if (difference(operand.base + element * bytes, expected) != 0) atomicMin(first_wrong, element);
 }
 
 template <unsigned bytes, Content content>
 __device__ __forceinline__ void fill(const Operand& operand, Index elements) {
     const Index element = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x;
     if (element < elements)
-        reinterpret_cast<typename Cell<bytes>::Type*>(operand.base)[element] =
-            start_cell<bytes, content>(element, operand);
+        store_value(start_value<bytes, content>(element, operand), operand.base + element * bytes,
+                    true);
 }
 
-// Finds the first element that differs from its filling.
 template <unsigned bytes, Content content>
 __device__ __forceinline__ void compare_with_start(const Operand& operand, Index elements,
                                                    Index* first_wrong) {
     const Index element = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x;
-    if (element >= elements) return;
-    const auto found = reinterpret_cast<typename Cell<bytes>::Type*>(operand.base)[element];
-    if (!same<bytes>(found, start_cell<bytes, content>(element, operand)))
-        atomicMin(first_wrong, element);
+    if (element < elements)
+        compare_with(start_value<bytes, content>(element, operand), operand, element, first_wrong);
 }
 
-// Finds the first element that a thread stored to and that does not hold the stored value.
+// For an element that a thread stored to.
 template <unsigned bytes>
 __device__ __forceinline__ void compare_with_touched(const Operand& operand, Index element,
                                                      Index* first_wrong) {
-    Word words[4] = {};
-#pragma unroll
-    for (unsigned w = 0; w < words_of(bytes); ++w)
-        words[w] = touched_word(bytes, element, w, operand.seed);
-    const auto found = reinterpret_cast<typename Cell<bytes>::Type*>(operand.base)[element];
-    if (!same<bytes>(found, cell_of<bytes>(words))) atomicMin(first_wrong, element);
+    compare_with(touched_value<bytes>(element, operand.seed), operand, element, first_wrong);
 }
 
 // The same where threads stored the content of another array: element `from` of `source`.
@@ -118,16 +90,14 @@ template <unsigned bytes>
 __device__ __forceinline__ void compare_with_origin(const Operand& operand, Index element,
                                                     const Operand& source, Index from,
                                                     Index* first_wrong) {
-    const auto found = reinterpret_cast<typename Cell<bytes>::Type*>(operand.base)[element];
-    if (!same<bytes>(found, start_cell<bytes, Content::marked>(from, source)))
-        atomicMin(first_wrong, element);
+    compare_with(untouched_value<bytes>(from, source.seed), operand, element, first_wrong);
 }
 
 // Restores the start value where a thread stored; all threads with the same place write the same.
 template <unsigned bytes>
 __device__ __forceinline__ void restore(const Operand& operand, Index element) {
-    reinterpret_cast<typename Cell<bytes>::Type*>(operand.base)[element] =
-        start_cell<bytes, Content::marked>(element, operand);
+    store_value(untouched_value<bytes>(element, operand.seed), operand.base + element * bytes,
+                true);
 }
 
 }  // namespace coalprof

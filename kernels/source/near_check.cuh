@@ -4,6 +4,7 @@
 #pragma once
 
 #include "kernels/source/access.cuh"
+#include "kernels/source/arrays.cuh"
 
 namespace coalprof {
 
@@ -17,31 +18,11 @@ struct NearArray {
     Word workers;
 };
 
-template <unsigned bytes>
-__device__ __forceinline__ Value<bytes> start_value(Index element, Word seed) {
-    Value<bytes> value;
-#pragma unroll
-    for (unsigned w = 0; w < words_of(bytes); ++w)
-        value.word[w] = untouched_word(bytes, element, w, seed);
-    return value;
-}
-
 template <Memory memory, unsigned bytes>
 __device__ __forceinline__ void fill_near(const NearArray& array) {
 #pragma unroll 1
     for (Word e = array.worker; e < array.elements; e += array.workers)
-        store_value<memory>(start_value<bytes>(e, array.seed), array.base + e * bytes, true);
-}
-
-// The bits in which an element differs from `expected`.
-template <Memory memory, unsigned bytes>
-__device__ __forceinline__ Word difference(Index address, const Value<bytes>& expected) {
-    Value<bytes> found;
-    load_value<memory>(found, address, true);
-    Word differing = 0;
-#pragma unroll
-    for (unsigned w = 0; w < words_of(bytes); ++w) differing |= found.word[w] ^ expected.word[w];
-    return differing;
+        store_value<memory>(untouched_value<bytes>(e, array.seed), array.base + e * bytes, true);
 }
 
 // Calls visit(element) for the elements that this thread touches.
@@ -64,11 +45,8 @@ __device__ __forceinline__ void compare_stored(Word& seen, const NearArray& arra
                                                const Formula& formula, Index first, int block,
                                                int per_thread, Index threads) {
     each_own(formula, first, block, per_thread, threads, [&](Index element) {
-        Value<bytes> stored;
-#pragma unroll
-        for (unsigned w = 0; w < words_of(bytes); ++w)
-            stored.word[w] = touched_word(bytes, element, w, array.seed);
-        seen |= difference<memory>(array.base + element * bytes, stored);
+        seen |= difference<memory>(array.base + element * bytes,
+                                   touched_value<bytes>(element, array.seed));
     });
 }
 
@@ -78,8 +56,8 @@ __device__ __forceinline__ void restore_stored(const NearArray& array, const For
                                                Index first, int block, int per_thread,
                                                Index threads) {
     each_own(formula, first, block, per_thread, threads, [&](Index element) {
-        store_value<memory>(start_value<bytes>(element, array.seed), array.base + element * bytes,
-                            true);
+        store_value<memory>(untouched_value<bytes>(element, array.seed),
+                            array.base + element * bytes, true);
     });
 }
 
@@ -88,7 +66,7 @@ template <Memory memory, unsigned bytes>
 __device__ __forceinline__ void compare_filled(Word& seen, const NearArray& array) {
 #pragma unroll 1
     for (Word e = array.worker; e < array.elements; e += array.workers)
-        seen |= difference<memory>(array.base + e * bytes, start_value<bytes>(e, array.seed));
+        seen |= difference<memory>(array.base + e * bytes, untouched_value<bytes>(e, array.seed));
 }
 
 }  // namespace coalprof

@@ -1,4 +1,4 @@
-// The content of arrays, for the kernels and for the host reference. Every element holds a
+// The content of arrays, for the kernels and for messages about it. Every element holds a
 // different value, made from its index; bit 7 of each of its bytes says whether the program has
 // stored to it. So a stored value depends on its place alone, whatever threads meet there and
 // however often the kernel runs, and elements that were not stored to are recognised as such

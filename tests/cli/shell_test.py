@@ -15,7 +15,7 @@ class Completion(Case):
         """What bash offers for the last of the words."""
         script = self.run_ok("completion", "bash").out_text + (
             'COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _coalprof; printf "%s\\n" "${COMPREPLY[@]}"\n')
-        ran = subprocess.run(["bash", "--norc", "-c", script, "bash", "coalprof", *words], check=True,
+        ran = subprocess.run(["bash", "--norc", "-c", script, "bash", harness.PROGRAM, *words], check=True,
                              capture_output=True, text=True)
         self.assertEqual(ran.stderr, "")
         return ran.stdout.split()
@@ -28,6 +28,7 @@ class Completion(Case):
         self.assertIn("h200", self.complete("explain", "offset", "--machine", "h"))
         self.assertIn("junit", self.complete("check", "x.json", "--format", ""))
         self.assertEqual(self.complete("explain", "strid"), ["stride"])
+        self.assertEqual(self.complete("offset", "--type", "=", "f32x"), ["f32x2", "f32x4", "f32x8"])
         self.assertNotIn("--budget", self.complete("report", "--"))
 
     def test_of_bash_completes_files(self):
@@ -40,11 +41,12 @@ class Completion(Case):
     def test_of_every_shell_names_every_command_and_is_well_formed(self):
         patterns = [row["name"] for row in self.run_ok("patterns", "--json").json["patterns"]]
         for shell in ("bash", "zsh", "fish"):
-            text = self.run_ok("completion", shell).out_text
+            words = self.run_ok("completion", shell, "--", "").out_text
             for name in patterns + ["formula", "report", "merge", "check"]:
-                self.assertIn(name, text)
+                self.assertIn(name, words)
+            self.assertIn("--type=f32,f32x8", self.run_ok("completion", shell, "--", "offset", "--type=f32,f").out_text)
             if shutil.which(shell):
-                subprocess.run([shell, "-n"], input=text, check=True, text=True)
+                subprocess.run([shell, "-n"], input=self.run_ok("completion", shell).out_text, check=True, text=True)
         self.assertIn("fish", self.refuse("completion", "fsh").err_text)
 
 

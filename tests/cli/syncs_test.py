@@ -11,7 +11,7 @@ import harness
 from harness import Case
 
 STRACE = shutil.which("strace")
-CALLS = "trace=openat,fsync,fdatasync,linkat,rename,renameat,renameat2,write,pwrite64,ftruncate,close"
+CALLS = "trace=openat,fsync,fdatasync,rename,renameat,renameat2,write,pwrite64,ftruncate,close"
 
 
 def can_trace():
@@ -54,11 +54,6 @@ class Syncs(Case):
         calls = self.calls("offset", "--range", "0..3", "-o", "x.json")
         self.in_order(calls, "write", "fsync file", "rename", "fsync folder")
         self.assertNotIn("write", calls[calls.index("fsync file"):])
-
-    def test_a_file_that_is_copied_to_have_a_name_is_synced_itself(self):
-        # A system whose files without a name never get one.
-        calls = self.calls("offset", "--range", "0..3", "-o", "x.json", inject=["linkat:error=ENOENT"])
-        self.in_order(calls, "fsync file", "write", "fsync file", "rename", "fsync folder")
 
     def test_a_part_file_is_synced_about_once_a_second(self):
         """Each of its 50 lines takes 50 ms to write: 2 s and more, of which the first passes without."""

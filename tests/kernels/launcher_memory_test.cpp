@@ -46,19 +46,6 @@ TEST_F(LauncherMemory, allocates_as_it_is_told) {
     EXPECT_NE(gpu_.compiled.back().find("__device__"), std::string::npos);
 }
 
-// 8 Mi elements take longer to compare than the fake GPU to launch.
-TEST_F(LauncherMemory, times_memory_of_the_host_while_no_data_are_checked) {
-    for (const Allocation allocation : {Allocation::managed, Allocation::host}) {
-        const auto before =
-            prepare(plan_of("offset", 0, Op::store, ElementType::u8, 1, 8ull << 20));
-        before->launch();
-        const std::shared_future<void> check = before->begin_verify();
-        prepare(plan_in(allocation, Op::load))->time(1, CacheState::warm);
-        EXPECT_EQ(check.wait_for(std::chrono::seconds(0)), std::future_status::ready);
-        EXPECT_NO_THROW(check.get());
-    }
-}
-
 TEST_F(LauncherMemory, compiles_one_array_for_all_points_of_a_sweep) {
     for (std::uint64_t offset = 0; offset < 5; ++offset) {
         Plan plan = plan_of("offset", offset, Op::rmw);

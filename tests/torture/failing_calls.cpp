@@ -47,13 +47,12 @@ struct Call {
     const char* name;
     std::atomic<unsigned long> count{0};
 };
-Call calls[] = {{"malloc"},  {"open"},         {"read"},      {"write"},     {"fsync"},
-                {"close"},   {"rename"},       {"unlink"},    {"stat"},      {"fstat"},
-                {"lstat"},   {"readlink"},     {"realpath"},  {"fcntl"},     {"fchmod"},
-                {"fchown"},  {"lseek"},        {"poll"},      {"getrandom"}, {"pthread_create"},
-                {"linkat"},  {"flock"},        {"ftruncate"}, {"fdatasync"}, {"access"},
-                {"mkdtemp"}, {"posix_spawnp"}, {"waitpid"},   {"fopen64"},   {"opendir"},
-                {"readdir"}};
+Call calls[] = {{"malloc"},       {"open"},      {"read"},      {"write"},     {"fsync"},
+                {"close"},        {"rename"},    {"unlink"},    {"stat"},      {"fstat"},
+                {"lstat"},        {"readlink"},  {"realpath"},  {"fcntl"},     {"fchmod"},
+                {"fchown"},       {"lseek"},     {"poll"},      {"getrandom"}, {"pthread_create"},
+                {"flock"},        {"ftruncate"}, {"fdatasync"}, {"access"},    {"mkdtemp"},
+                {"posix_spawnp"}, {"waitpid"},   {"fopen64"},   {"opendir"},   {"readdir"}};
 
 Call& call_named(const char* name) {
     return *std::find_if(std::begin(calls), std::end(calls) - 1,
@@ -175,8 +174,6 @@ COALPROF_WRAP(int, fdatasync, (int fd), (fd), -1)
 COALPROF_WRAP(int, ftruncate, (int fd, off_t size), (fd, size), -1)
 COALPROF_WRAP(int, flock, (int fd, int operation), (fd, operation), -1)
 COALPROF_WRAP(int, access, (const char* path, int mode), (path, mode), -1)
-COALPROF_WRAP(int, linkat, (int from, const char* old, int to, const char* name, int flags),
-              (from, old, to, name, flags), -1)
 COALPROF_WRAP(int, unlink, (const char* path), (path), -1)
 COALPROF_WRAP(int, stat, (const char* path, struct stat* status), (path, status), -1)
 COALPROF_WRAP(int, lstat, (const char* path, struct stat* status), (path, status), -1)
@@ -239,8 +236,7 @@ int open(const char* path, int flags, ...) {
     static auto* const function = real(&::open, "open");
     va_list rest;
     va_start(rest, flags);
-    const bool makes = (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
-    const mode_t mode = makes ? va_arg(rest, mode_t) : 0;
+    const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
     va_end(rest);
     return fails(call) ? -1 : function(path, flags, mode);
 }

@@ -98,16 +98,6 @@ class Torture(harness.Case):
             self.assertGreater(threads, 0)
 
     @unittest.skipUnless(LIBRARY, "the library that lets calls fail is not built")
-    def test_where_files_without_a_name_can_have_none_later_writes_them_all_the_same(self):
-        with tempfile.TemporaryDirectory() as folder:
-            for command in runs.commands():
-                runs.learn_whole(folder, command, LD_PRELOAD=LIBRARY)
-                for has_old in (True, False):
-                    runs.lay_out(folder, command, has_old)
-                    left = runs.run(folder, command, LD_PRELOAD=LIBRARY, COALPROF_FAIL="linkat:1+:13")
-                    self.assertEqual((left.code, runs.complaints(left, has_old)), (harness.DONE, []))
-
-    @unittest.skipUnless(LIBRARY, "the library that lets calls fail is not built")
     def test_of_what_is_kept_loses_no_finished_point(self):
         for ended in (durable.play_kills(6 * FACTOR), durable.play_faults(LIBRARY, 60 * FACTOR, resume_each=3)):
             self.assertEqual(ended.tally.findings, [])

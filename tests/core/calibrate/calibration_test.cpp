@@ -115,7 +115,7 @@ class ModelledLaunch : public PreparedLaunch {
         const double seconds = gpu_.seconds_of(plan_, cache) * stretch;
         return {repeats, seconds, seconds, seconds, seconds, seconds + gpu_.longest_delay_seconds};
     }
-    std::shared_future<void> begin_verify() override { return verified(); }
+    void verify() override {}
 
  private:
     ModelledGpu& gpu_;

@@ -22,7 +22,9 @@ TEST(Explanation, says_what_the_other_loads_of_an_array_use_of_its_sectors) {
     const auto mends = [](std::string text) {
         std::vector<std::string> found;
         for (const ExplainedAccess& access :
-             explanation_of(eight_warps(std::move(text)), find_machine("h200")).accesses)
+             explanation_of(FormulaPoints({eight_warps(std::move(text))}).at(0).plan,
+                            find_machine("h200"))
+                 .accesses)
             found.push_back(access.reasons.mend);
         return found;
     };

@@ -41,13 +41,6 @@ TEST(GateReport, is_a_finding_before_it_is_a_loss) {
     EXPECT_EQ(report.code(), ExitCode::finding);
 }
 
-// Its reader has the reason; the newer one waits for nothing and compares with nothing.
-TEST(Comparison, with_a_result_that_ended_before_its_head_is_given_up) {
-    Comparison comparison({});
-    comparison.end_older();
-    EXPECT_THROW(comparison.newer().begin({}), Stopped);
-}
-
 void feed(ResultSink& sink, const ResultHead& head, const std::vector<Point>& points) {
     sink.begin(head);
     for (const Point& point : points) sink.point(point);

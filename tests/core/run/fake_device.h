@@ -58,10 +58,7 @@ class Launch : public PreparedLaunch {
         timing.median_seconds = 1e-6;
         return timing;
     }
-    // As launchers do that compare on the host: what is wrong is told by the answer.
-    std::shared_future<void> begin_verify() override {
-        return std::async(std::launch::deferred, script_.on_verify, plan_.value).share();
-    }
+    void verify() override { script_.on_verify(plan_.value); }
 
  private:
     Script& script_;

@@ -56,22 +56,5 @@ TEST(FindingText, says_what_a_fix_saves_and_which_pattern_shows_it_where_that_is
     EXPECT_NE(between.find("2.50"), between.npos) << between;
 }
 
-TEST(FileDescriptor, copies_a_file_of_several_blocks) {
-    const TemporaryFolder folder;
-    const std::string from = folder / "from";
-    const std::string to = folder / "to";
-    const std::string text(300'000, 'x');
-    std::ofstream(from) << text;
-    const int source = ::open(from.c_str(), O_RDONLY);
-    const int target = ::open(to.c_str(), O_WRONLY | O_CREAT, 0600);
-    EXPECT_EQ(copy_all(source, target), 0);
-    ::close(source);
-    ::close(target);
-    std::stringstream copied;
-    copied << std::ifstream(to).rdbuf();
-    EXPECT_EQ(copied.str(), text);
-    EXPECT_NE(copy_all(-1, -1), 0);
-}
-
 }  // namespace
 }  // namespace coalprof

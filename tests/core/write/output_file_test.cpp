@@ -52,21 +52,6 @@ TEST(OutputFile, appears_whole_on_commit) {
     EXPECT_THAT(folder.names(), ElementsAre("result.json"));
 }
 
-// So that nothing is left where the process is killed.
-TEST(OutputFile, while_it_is_written_has_no_name_where_the_system_knows_such_files) {
-    const TemporaryFolder folder;
-    const int unnamed = ::open((folder / ".").c_str(), O_TMPFILE | O_WRONLY, 0600);
-    if (unnamed < 0) GTEST_SKIP() << "this file system knows no files without a name";
-    ::close(unnamed);
-    folder.write("old.json", "old");
-    OutputFile file(folder / "result.json");
-    OutputFile old(folder / "old.json");
-    file.write("text");
-    EXPECT_THAT(folder.names(), ElementsAre("old.json"));
-    file.commit();
-    EXPECT_THAT(folder.names(), ElementsAre("old.json", "result.json"));
-}
-
 // There is room for 16 files to be removed. A name that stayed there after its file is in place
 // would take the place of another one's.
 TEST(OutputFile, that_is_in_place_is_not_removed_when_the_process_is_killed) {
