@@ -162,13 +162,7 @@ void KernelOptions::take_launches(std::vector<std::string>& grids, std::vector<s
                     fmt::format("--launch {}: '{}' is no number", shown(one), shown(part)),
                     "write its value: --launch '<<<4096, 256>>>'; a grid of so many "
                     "threads is --grid 1048576/block");
-        try {
-            parse_block(parts[1], fmt::format("--launch {}: block", shown(one)));
-        } catch (const UsageError& error) {
-            throw UsageError(error.what(),
-                             "the grid comes first: --launch '<<<4096, 256>>>' has 4096 "
-                             "blocks of 256 threads");
-        }
+        parse_block(parts[1], fmt::format("--launch {}: block", shown(one)));
         grids.push_back(parts[0]);
         blocks.push_back(parts[1]);
         if (parts.size() > 2) shared = parts[2];

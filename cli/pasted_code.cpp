@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cstddef>
 #include <cstdlib>
@@ -36,6 +37,8 @@ std::size_t length_of_sign(std::string_view text) {
     const bool has_equals = text.substr(1, 1) == "=";
     return has_equals && std::string_view("=!<>+-*/%&|^").find(text[0]) != text.npos ? 2 : 1;
 }
+constexpr std::array<std::string_view, 4> cuda_names{"threadIdx", "blockIdx", "blockDim",
+                                                     "gridDim"};
 bool is_assignment(std::string_view sign) {
     return is_one_of(sign, {"++", "--"}) ||
            (sign.ends_with("=") && !is_one_of(sign, {"==", "!=", "<=", ">="}));
@@ -146,17 +149,12 @@ class Wrapping {
     bool refuse_unless_variable(std::string_view name) const {
         const TokenIndex at = place_of(name);
         if (at >= tokens_.size()) return false;
-        if (token(at + 1).is("("))
+        if (token(at + 1).is("(") || token(at + 1).is_word())
             refuse(
-                token(at), fmt::format("there is no function '{}'", name),
-                fmt::format("define it before: __device__ float {0}(float v) {{ return v; }}; an "
-                            "array is indexed by {0}[i]",
+                token(at), fmt::format("'{}' is no function and no type here", name),
+                fmt::format("declare it before: __device__ float {0}(float v) {{ return v; }}; an "
+                            "array is indexed by {0}[i]; types are those of CUDA: float4",
                             name));
-        if (token(at + 1).is_word())
-            refuse(token(at),
-                   fmt::format("'{}' is no type, and no name can stand before '{}'", name,
-                               token(at + 1).text),
-                   "types are those of CUDA, as float4, and those that the text declares before");
         return true;
     }
     // True if the first template has a parameter of this name.
@@ -237,29 +235,30 @@ class Wrapping {
                                  sign % 2 == 0 ? "behind what belongs to" : "before"));
     }
 
-    // What Python writes in another way than C.
+    // What Python writes in another way than C, and CUDA's names in other letters.
     void refuse_python() const {
-        const auto is_python = [&](const Token& at, const std::string& in_c) {
-            refuse(at, fmt::format("'{}' is Python here, and C is compiled", at.text), in_c);
-        };
         for (TokenIndex at = 0; at < tokens_.size(); ++at) {
-            if (is_one_of(token(at).text, {"threadIdx", "blockIdx", "blockDim", "gridDim"}))
-                refuse_member(at);
-            const Token &one = token(at), &before = at > 0 ? token(at - 1) : end_;
+            const Token &one = token(at), &next = token(at + 1),
+                        &before = at > 0 ? token(at - 1) : end_;
             const bool has_value = before.is_number() || before.is("]") ||
                                    (before.is_word() && !is_one_of(before.text, {"else", "do"}));
-            if (one.is("if") && has_value) is_python(one, "write test ? then : otherwise");
-            if (is_one_of(one.text, {"if", "while", "for"}) &&
-                !is_one_of(token(at + 1).text, {"(", "constexpr"}))
-                is_python(one, one.is("for")
-                                   ? "write for (int k = 0; k < n; ++k) y[k] = x[k];"
-                                   : fmt::format("write {} (i < n) y[i] = x[i];", one.text));
-            if (is_one_of(one.text, {"elif", "None"}) ||
-                (is_one_of(one.text, {"def", "lambda", "import"}) && token(at + 1).is_word()))
-                is_python(one, "write statements of C: y[i] = 2*x[i];");
-            if (one.is("*") && token(at + 1).is("*") && token(at + 2).is_number())
-                is_python(one, "a power is written x*x");
-            if (!is_one_of(one.text, {";", "{", "}"}) && is_divisor(code_.text.substr(one.end())))
+            const bool is_test = is_one_of(one.text, {"if", "while", "for"});
+            std::string_view in_c;
+            if (one.is("if") && has_value)
+                in_c = "write test ? then : otherwise";
+            else if (is_test && !is_one_of(next.text, {"(", "constexpr"}))
+                in_c = "write if (i < n) y[i] = x[i]; or for (int k = 0; k < n; ++k) y[k] = x[k];";
+            else if (is_one_of(one.text, {"elif", "None"}) ||
+                     (is_one_of(one.text, {"def", "lambda", "import"}) && next.is_word()))
+                in_c = "write statements of C: y[i] = 2*x[i];";
+            else if (one.is("*") && next.is("*") && token(at + 2).is_number())
+                in_c = "a power is written x*x";
+            if (!in_c.empty())
+                refuse(one, fmt::format("'{}' is Python here, and C is compiled", one.text),
+                       std::string(in_c));
+            if (std::ranges::count(cuda_names, one.text) > 0) refuse_member(at);
+            if (!is_one_of(one.text, {";", "{", "}"}) &&
+                is_divisor(std::string_view(code_.text).substr(one.end())))
                 refuse(one, "a comment begins behind it", hint_for_slashes(code_.text));
         }
     }
@@ -461,23 +460,18 @@ class Wrapping {
 
     // ---- names without a declaration ----
 
-    // A member of what CUDA or the text declares.
+    // A member of a name that the text does not declare.
     void refuse_member(TokenIndex at) const {
-        constexpr std::array<std::string_view, 4> known{"threadIdx", "blockIdx", "blockDim",
-                                                        "gridDim"};
-        if (!token(at + 1).is(".")) return;
-        const auto near = nearest(token(at).text, known);
-        if (!near)
-            refuse(token(at), fmt::format("'{}' has no member here", token(at).text),
-                   "C knows no .T and no np.f(): indices change places, y[i*n + j]; a structure is "
-                   "declared: struct P { float x; }; P* p; y[i] = p[i].x;");
         const std::string_view member = token(at + 2).text;
-        if (!is_one_of(member, {"x", "y", "z"}) || *near != token(at).text)
-            refuse(
-                token(at), fmt::format("CUDA has no {}.{}", token(at).text, member),
-                fmt::format(
-                    "did you mean {}.{}?", *near,
-                    nearest(member, std::array<std::string_view, 3>{"x", "y", "z"}).value_or("x")));
+        const auto near = nearest(token(at).text, cuda_names);
+        if (!token(at + 1).is(".") ||
+            (near == token(at).text && is_one_of(member, {"x", "y", "z"})))
+            return;
+        const std::array<std::string_view, 3> axes{"x", "y", "z"};
+        refuse(token(at), fmt::format("there is no {}.{}", token(at).text, member),
+               near ? fmt::format("did you mean {}.{}?", *near, nearest(member, axes).value_or("x"))
+                    : "C knows no .T and no np.f(): indices change places, y[i*n + j]; a structure "
+                      "is declared: struct P { float x; }; P* p; y[i] = p[i].x;");
     }
 
     // What a compiler takes for an operator, or calls no pointer.

@@ -29,9 +29,7 @@ class DeclarationReader {
     DeclaredArray read() {
         const std::size_t equals = typed_.find('=');
         array_.name = typed_.substr(0, equals);
-        // float x[100], x[100], x
-        if (equals == typed_.npos)
-            throw UsageError(fmt::format("{}: it is no NAME=TYPE[SIZE]", option_), examples);
+        if (equals == typed_.npos) fail("it is no NAME=TYPE[SIZE]");
         const std::string reason = reason_against_name(array_.name);
         if (!reason.empty()) fail(reason);
         ArrayText text =

@@ -184,13 +184,11 @@ std::string hint_for_slashes(std::string_view text) {
 }
 
 bool is_divisor(std::string_view comment) {
-    comment = trimmed(comment.substr(0, comment.find('\n')));
+    comment.remove_prefix(std::min(comment.find_first_not_of(" \t"), comment.size()));
     if (!comment.starts_with("//")) return false;
-    const bool is_behind_blank = comment.starts_with("// ");
-    comment = trimmed(comment.substr(2));
-    const bool is_number =
-        !comment.empty() && comment.find_first_not_of("0123456789()*+- ") == comment.npos;
-    return is_number || (is_name(comment) && (comment.size() <= 2 || !is_behind_blank));
+    const std::string_view divisor = trimmed(comment.substr(2, comment.find('\n') - 2));
+    if (is_name(divisor)) return divisor.size() <= 2 || comment[2] != ' ';
+    return !divisor.empty() && divisor.find_first_not_of("0123456789()*+- ") == divisor.npos;
 }
 
 std::string hint_for_prefix(std::string_view name) {

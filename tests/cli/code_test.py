@@ -167,8 +167,8 @@ class ByClang(Code):
                 ("for k in range(n): y[k] = x[k]", 1, "Python", "for (int k = 0"), ("y[i] = x[i] if i < n else 0", 13, "test ? then : otherwise"),
                 ("if i < n: y[i] = x[i]", 1, "if (i < n)"), ("y[i] = x[i**2]", 11, "x*x"), ("y[i] = x[i//2]", 9, "y[i] = x[i/2]"),
                 ("y[i] = x[i] // 2", 11, "y[i] = x[i] / 2"), ("y[i] = lambda j: j", 8, "Python"), ("y[i] = np.sum(x)", 8, "np.f()"),
-                ("y[i] = x.T[i]", 8, "y[i*n + j]"), ("y[i] = foo(x[i])", 8, "no function 'foo'", "__device__"), ("y(i) = x(i)", 1, "y[i]"),
-                ("float5 v = x[i];", 1, "'float5' is no type"), ("y[i][j] = 1", 1, "y[row*1024 + column]"), ("y[i,j] = x[i]", 1, "f32 y[1024][1024];")):
+                ("y[i] = x.T[i]", 8, "y[i*n + j]"), ("y[i] = foo(x[i])", 8, "'foo' is no function", "__device__"), ("y(i) = x(i)", 1, "y[i]"),
+                ("float5 v = x[i];", 1, "'float5' is no function and no type"), ("y[i][j] = 1", 1, "y[row*1024 + column]"), ("y[i,j] = x[i]", 1, "f32 y[1024][1024];")):
             with self.subTest(text):
                 said = self.refused("--code", text, *LAUNCH)
                 self.assertIn(f"code:1:{place}: ", said)

@@ -276,8 +276,8 @@ class Meaning(Asked):
         for words, *facts in (
                 ("transpose --size 4096x4096", "--size 64MiB"), ("transpose --size 1000x1000", "--size 4000000"), ("scatter --range 0", "has 4"),
                 ("offset --range 1.5", "write 1"), ("offset --size 1PiB", "TiB, kB"), ("offset --l2-fetch 64B", "--l2-fetch 32,64,128"),
-                (f"kernel {NATURAL} saxpy4 --launch <<<256,~4096>>>", "--launch <<<256, 4096>>>: block 4096", "the grid comes first"),
-                (f"kernel {NATURAL} <<<256,~4096>>>", "--launch <<<256, 4096>>>"), ("offset --block 4096", "--grid"),
+                (f"kernel {NATURAL} saxpy4 --launch <<<256,~4096>>>", "--launch <<<256, 4096>>>: block 4096", "the grid says how many"),
+                (f"kernel {NATURAL} <<<256,~4096>>>", "--launch <<<256, 4096>>>"), ("offset --block 4096", "the grid says"),
                 ("formula x[i] --array x[100]", "x=f32[1048576]"),
                 ("formula x[i] --array float~x[100]", "NAME=TYPE[SIZE]"), ("formula x[i*k] --var i=4", "--var k=4"),
                 ("offset --budget excess~<=~5%~if~offset~=~0", "without blanks"), ("formula i~//~2", "i / 2"), ("formula i~//~n", "i / n"),

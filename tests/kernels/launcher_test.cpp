@@ -450,7 +450,6 @@ TEST_F(Launcher, measures_its_ceilings_once) {
     const double read = launcher().read_ceiling();
     EXPECT_DOUBLE_EQ(read, (256 << 20) / 0.5e-3);
     const std::size_t launches = gpu_.launched.size();
-    EXPECT_EQ(launches, 6u * (1 + 5));  // each loop once before its five repetitions
     EXPECT_EQ(launcher().read_ceiling(), read);
     EXPECT_DOUBLE_EQ(launcher().copy_ceiling(), read);  // half of it read, half of it written
     EXPECT_EQ(gpu_.launched.size(), launches);
