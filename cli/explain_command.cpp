@@ -227,10 +227,10 @@ DrawnWarps explain_kernel(const CLI::App& app, const Invocation& invocation, Exp
         throw UsageError("--type: a file says its types",
                          "it is the type of arrays in --code that nothing else tells");
     if (app.count("--type") > 0) command.kernel.code.type = command.sweep.text_of("type");
-    std::vector<std::string> grids, blocks;
+    std::vector<std::string> grids, blocks, names;
     if (app.count("--grid") > 0) grids.push_back(command.sweep.text_of("grid"));
     if (app.count("--block") > 0) blocks.push_back(command.sweep.text_of("block"));
-    command.kernel.take_launches(grids, blocks);
+    command.kernel.take_launches(grids, blocks, names);
     const std::string grid = joined(grids, ",");
     const bool is_of_source = grids.empty() && blocks.empty() && app.count("--code") == 0;
     std::deque<KernelFiles> all_files;
@@ -275,6 +275,7 @@ DrawnWarps with_time(DrawnWarps drawn, const Plan& plan, const Machine& machine)
 DrawnWarps explain_pattern(const CLI::App& app, const Invocation& invocation,
                            const ExplainCommand& command, const Machine& machine,
                            std::optional<std::uint64_t> warp) {
+    refuse_line(command.pattern);
     refuse_file(
         command.pattern, "a pattern",
         fmt::format("a file follows its kind: coalprof explain kernel {0} NAME --line N, or "

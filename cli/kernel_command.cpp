@@ -444,7 +444,7 @@ ExitCode run_within(LimitsHeld& limits, KernelCommand command, const Invocation&
 ExitCode run_kernel_command(KernelCommand& command, const Invocation& invocation) {
     if (command.kernel.code.text.empty() && invocation.has_typed("--type"))
         throw UsageError("--type: types are written in the kernel", "it is for --code alone");
-    command.kernel.take_launches(command.grids, command.blocks);
+    command.kernel.take_launches(command.grids, command.blocks, command.names);
     const std::vector<std::string> words = command.names;
     command.files = kernel_files(command.kernel.file, command.names);
     command.file = command.kernel.file;

@@ -143,13 +143,14 @@ std::vector<std::string> parts_of_launch(const std::string& text) {
 
 }  // namespace
 
-void KernelOptions::take_launches(std::vector<std::string>& grids,
-                                  std::vector<std::string>& blocks) {
-    std::erase_if(grids, [&](const std::string& one) {
-        const bool is_launch = one.find("<<<") != one.npos;
-        if (is_launch) launches.push_back(one);
-        return is_launch;
-    });
+void KernelOptions::take_launches(std::vector<std::string>& grids, std::vector<std::string>& blocks,
+                                  std::vector<std::string>& names) {
+    for (std::vector<std::string>* words : {&grids, &names})
+        std::erase_if(*words, [&](const std::string& one) {
+            const bool is_launch = one.find("<<<") != one.npos;
+            if (is_launch) launches.push_back(one);
+            return is_launch;
+        });
     if (!launches.empty() && (!grids.empty() || !blocks.empty()))
         throw UsageError("--launch: it says grid and block, and --grid or --block was given, too",
                          "leave one of them out");
@@ -161,6 +162,7 @@ void KernelOptions::take_launches(std::vector<std::string>& grids,
                     fmt::format("--launch {}: '{}' is no number", shown(one), shown(part)),
                     "write its value: --launch '<<<4096, 256>>>'; a grid of so many "
                     "threads is --grid 1048576/block");
+        parse_block(parts[1], fmt::format("--launch {}: block", shown(one)));
         grids.push_back(parts[0]);
         blocks.push_back(parts[1]);
         if (parts.size() > 2) shared = parts[2];

@@ -34,9 +34,10 @@ struct KernelOptions {
 
     // All but FILE.
     void add_to(CLI::App& command);
-    // Puts --launch, or a launch typed as a grid, into its parts. Throws UsageError where an option
-    // says the same.
-    void take_launches(std::vector<std::string>& grids, std::vector<std::string>& blocks);
+    // Puts --launch, or a launch typed as a grid or a name, into its parts. Throws UsageError where
+    // an option says the same.
+    void take_launches(std::vector<std::string>& grids, std::vector<std::string>& blocks,
+                       std::vector<std::string>& names);
     // The bytes of the file, or of --code: `file` is then "code". Throws UsageError, Stopped.
     std::string read_bytes();
 };

@@ -594,6 +594,9 @@ class Compilation {
                 std::ranges::none_of(name, [](char c) { return c >= 'a' && c <= 'z'; }))
                 return fmt::format("-D {}=VALUE defines it", printable(name));
         }
+        if (is_pasted())
+            return "statements of CUDA C++ are taken as they stand in a kernel: if (i < n) y[i] = "
+                   "2 * x[i];";
         return source_.is_one_of_many ? "mend it, or name the other files" : "";
     }
 

@@ -14,6 +14,7 @@
 #include "cli/help.h"
 #include "cli/print.h"
 #include "cli/settings.h"
+#include "core/machine/machine.h"
 #include "core/runtime/parallel.h"
 #include "core/sweep/patterns.h"
 #include "core/text/describe.h"
@@ -53,6 +54,8 @@ constexpr std::array ways{
         "a line is drawn by coalprof explain kernel FILE NAME --line N --array A"},
     Way{" kernel ", " --device --backend --counters --repeat --runs --warmup ",
         "a GPU is measured by coalprof run -- PROGRAM"},
+    Way{" kernel ", " --arch --gpu-architecture --gencode --std --maxrregcount ",
+        "the compiler gets it by --nvcc-args={}=...; the GPU to predict is --machine sm_80"},
     Way{" run ", " --grid --block --arg --shared --size -s --type -t --op --range -r ",
         "the program decides that; launches of your choice: coalprof kernel PROGRAM --grid ..."},
     Way{" run PATTERN formula layout verify ",
@@ -173,7 +176,7 @@ std::string hint_for_argument(const CLI::App& command, const std::string& typed)
     if (command.get_name() == "help")
         return fmt::format("one command at a time: coalprof help {}",
                            shown(shell_word(command.get_option("COMMAND")->results().front())));
-    if (command.get_name() == "machines")
+    if (command.get_name() == "machines" && !find_machine(typed).name.empty())  // or it is refused
         return fmt::format(
             "it lists them all: coalprof machines | grep {}; a prediction is made "
             "for one: {}",
@@ -282,9 +285,11 @@ std::string commands_with(const CLI::App& app, const std::string& option) {
     const std::string elsewhere = commands_with(app, option);
     std::string known = hint_for_option(command, option);
     // -arch=sm_90, -O3
-    if (known.empty() && !typed.starts_with("--") && typed.size() > 2 &&
+    if (known.empty() && !typed.starts_with("--") &&
         std::ranges::find(words, "kernel") != words.end())
-        known = fmt::format("if it is an option of nvcc: --nvcc-args={}", printable(typed));
+        known = fmt::format(
+            "if it is an option of nvcc: --nvcc-args={}, all of them with commas between",
+            printable(typed));
     if (!elsewhere.empty() && !namesake(option, {"--range", "--at", "--var"}))
         throw UsageError(
             fmt::format("`{}` has no option {}, which belongs to {}", where, option, elsewhere),
@@ -432,6 +437,30 @@ std::string sentence_of(const CLI::ParseError& error) {
     return sentence;
 }
 
+// What other tools and word processors make of signs: -range, —range, “0..3”.
+void refuse_signs(const CLI::App& app, std::vector<std::string> words) {
+    const auto at = std::ranges::find_if(
+        words, [&](const std::string& word) { return find_command(app, word) != nullptr; });
+    if (at == words.end()) return;
+    const CLI::App& command = *find_command(app, *at);
+    std::rotate(words.begin(), at, at + 1);
+    std::string odd;
+    for (std::string& word : words) {
+        if (word == "--" || word == "-Xptxas") break;
+        const std::string typed = word;
+        if (word.starts_with("—") || word.starts_with("–")) word.replace(0, 3, "--");
+        if (word.starts_with("“") && word.ends_with("”")) word = word.substr(3, word.size() - 6);
+        if (word.size() > 2 && word[0] == '-' && word[1] != '-' &&
+            has_option(command, '-' + word.substr(0, word.find('='))))
+            word.insert(0, 1, '-');
+        if (odd.empty() && word != typed) odd = typed;
+    }
+    if (!odd.empty())
+        throw UsageError(
+            fmt::format("'{}': an option has two plain dashes, a value plain quotes", shown(odd)),
+            typed_again(words));
+}
+
 bool says_more(const std::vector<std::string>& words) {
     return std::find(words.begin(), words.end(), "-v") != words.end() ||
            std::find(words.begin(), words.end(), "--verbose") != words.end();
@@ -491,6 +520,7 @@ bool parse_command_line(CLI::App& app, const std::vector<std::string>& argv) {
         return false;
     }
     const std::vector<std::string> typed = words;  // which hints repeat
+    refuse_signs(app, words);
     const std::vector<Setting> settings = settings_for(app, words);
     if (!settings.empty()) {
         if (says_more(words)) say_settings(settings);

@@ -4,14 +4,17 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cstddef>
 #include <cstdlib>
 #include <initializer_list>
 #include <utility>
 
+#include "core/formula/vocabulary.h"
 #include "core/text/error.h"
 #include "core/text/files_in_use.h"
+#include "core/text/name_list.h"
 
 namespace coalprof {
 namespace {
@@ -34,6 +37,8 @@ std::size_t length_of_sign(std::string_view text) {
     const bool has_equals = text.substr(1, 1) == "=";
     return has_equals && std::string_view("=!<>+-*/%&|^").find(text[0]) != text.npos ? 2 : 1;
 }
+constexpr std::array<std::string_view, 4> cuda_names{"threadIdx", "blockIdx", "blockDim",
+                                                     "gridDim"};
 bool is_assignment(std::string_view sign) {
     return is_one_of(sign, {"++", "--"}) ||
            (sign.ends_with("=") && !is_one_of(sign, {"==", "!=", "<=", ">="}));
@@ -50,8 +55,9 @@ std::string_view meaning_of(std::string_view name) {
 }
 
 // The names of --type as types, and functions that use values, since a compiler drops loads whose
-// values nothing uses. The operator gives the value, or CoalprofNothing where the left side is
-// void. Parameters are references, since compilers refuse to pass a value that is not initialized.
+// values nothing uses. The operator stands before a statement, on a line of its own that no message
+// of a compiler shows; its right side may be void. Parameters are references, since compilers
+// refuse to pass a value that is not initialized.
 constexpr std::string_view prelude = R"(
 #ifndef __clang__
 #include <cstdint>
@@ -60,15 +66,14 @@ typedef unsigned char u8; typedef unsigned short u16; typedef unsigned u32; type
 typedef signed char i8, s8; typedef short i16, s16; typedef int i32, s32; typedef long long i64, s64;
 typedef float f32; typedef double f64; typedef uchar4 u8x4; typedef uint2 u32x2; typedef uint4 u32x4;
 typedef float2 f32x2; typedef float4 f32x4; typedef double2 f64x2;
-struct CoalprofNothing {};
-template <class T> __device__ inline const T& operator,(const T& value, CoalprofNothing) { return value; }
-__device__ inline void coalprof_use(CoalprofNothing) {}
 template <class T> __device__ inline void coalprof_use(const T& value) {
     const T copy = value;
     unsigned words[(sizeof(T) + 3) / 4] = {};
     __builtin_memcpy(words, &copy, sizeof(T));
     for (unsigned word : words) asm volatile("" ::"r"(word));
 }
+struct CoalprofUse {};
+template <class T> __device__ inline CoalprofUse operator,(CoalprofUse use, const T& value) { coalprof_use(value); return use; }
 template <class T> __device__ inline void coalprof_use_number(const T& value) { if (!__is_class(T)) coalprof_use(value); }
 __device__ inline void coalprof_use_array(const void* array) { asm volatile("" ::"l"(array) : "memory"); }
 template <class T> __device__ inline T clamp(T a, T low, T high) { return a < low ? low : high < a ? high : a; }
@@ -125,6 +130,7 @@ class Wrapping {
  public:
     explicit Wrapping(const PastedCode& code) : code_(code), tokens_(tokens_of(code.text)) {
         end_.at = code.text.size();
+        refuse_python();
         if (is_whole()) {
             for (TokenIndex at = 0; at < tokens_.size(); ++at) read_template(at);
             return;
@@ -139,10 +145,17 @@ class Wrapping {
     }
 
     bool is_whole() const { return place_of("__global__") < tokens_.size(); }
-    // False for a type, with which a declaration begins, and for a function.
-    bool is_variable(std::string_view name) const {
-        const Token& next = token(place_of(name) + 1);
-        return !next.is("(") && !next.is_word();
+    // False for a name that is not in the text. Refuses a type and a function.
+    bool refuse_unless_variable(std::string_view name) const {
+        const TokenIndex at = place_of(name);
+        if (at >= tokens_.size()) return false;
+        if (token(at + 1).is("(") || token(at + 1).is_word())
+            refuse(
+                token(at), fmt::format("'{}' is no function and no type here", name),
+                fmt::format("declare it before: __device__ float {0}(float v) {{ return v; }}; an "
+                            "array is indexed by {0}[i]; types are those of CUDA: float4",
+                            name));
+        return true;
     }
     // True if the first template has a parameter of this name.
     bool is_template_value(std::string_view name) const {
@@ -159,8 +172,10 @@ class Wrapping {
                 if (inside[at] != '\n') inside[at] = ' ';
         // From the end on, since what is inserted moves places behind it.
         for (auto one = values_.rbegin(); one != values_.rend(); ++one) {
-            inside.insert(one->end, ", CoalprofNothing{}))");
-            inside.insert(one->begin, "coalprof_use((");
+            const std::size_t line = inside.rfind('\n', one->begin) + 1;
+            inside.insert(one->begin,
+                          fmt::format("\nCoalprofUse{{}},\n#line {} \"{}\"\n{:{}}",
+                                      line_at(one->begin), file, "", one->begin - line));
         }
         std::string outside;
         for (const auto& [line, item] : outside_)
@@ -188,6 +203,14 @@ class Wrapping {
         return code_.text.substr(token(first).at, token(end - 1).end() - token(first).at);
     }
 
+    [[noreturn]] void refuse(const Token& at, const std::string& sentence,
+                             const std::string& hint) const {
+        throw UsageError(
+            fmt::format("{}: {}", coalprof::text_of("code", PlaceFinder(code_.text).at(at.at)),
+                        sentence),
+            hint);
+    }
+
     // ---- groups and types ----
 
     // What a compiler says of them is about the kernel around the text. A macro may have one alone.
@@ -204,12 +227,40 @@ class Wrapping {
         if (open.empty()) return;
         constexpr std::string_view signs = "()[]{}";
         const std::size_t sign = signs.find(open.back()->text.front());
-        throw UsageError(
-            fmt::format("{}: '{}' has no counterpart",
-                        coalprof::text_of("code", PlaceFinder(code_.text).at(open.back()->at)),
-                        open.back()->text),
-            fmt::format("add {} {} it, or take it out", signs[sign ^ 1],
-                        sign % 2 == 0 ? "behind what belongs to" : "before"));
+        const std::string division = hint_for_slashes(code_.text);
+        refuse(*open.back(), fmt::format("'{}' has no counterpart", open.back()->text),
+               sign % 2 == 0 && !division.empty()
+                   ? division
+                   : fmt::format("add {} {} it, or take it out", signs[sign ^ 1],
+                                 sign % 2 == 0 ? "behind what belongs to" : "before"));
+    }
+
+    // What Python writes in another way than C, and CUDA's names in other letters.
+    void refuse_python() const {
+        for (TokenIndex at = 0; at < tokens_.size(); ++at) {
+            const Token &one = token(at), &next = token(at + 1),
+                        &before = at > 0 ? token(at - 1) : end_;
+            const bool has_value = before.is_number() || before.is("]") ||
+                                   (before.is_word() && !is_one_of(before.text, {"else", "do"}));
+            const bool is_test = is_one_of(one.text, {"if", "while", "for"});
+            std::string_view in_c;
+            if (one.is("if") && has_value)
+                in_c = "write test ? then : otherwise";
+            else if (is_test && !is_one_of(next.text, {"(", "constexpr"}))
+                in_c = "write if (i < n) y[i] = x[i]; or for (int k = 0; k < n; ++k) y[k] = x[k];";
+            else if (is_one_of(one.text, {"elif", "None"}) ||
+                     (is_one_of(one.text, {"def", "lambda", "import"}) && next.is_word()))
+                in_c = "write statements of C: y[i] = 2*x[i];";
+            else if (one.is("*") && next.is("*") && token(at + 2).is_number())
+                in_c = "a power is written x*x";
+            if (!in_c.empty())
+                refuse(one, fmt::format("'{}' is Python here, and C is compiled", one.text),
+                       std::string(in_c));
+            if (std::ranges::count(cuda_names, one.text) > 0) refuse_member(at);
+            if (!is_one_of(one.text, {";", "{", "}"}) &&
+                is_divisor(std::string_view(code_.text).substr(one.end())))
+                refuse(one, "a comment begins behind it", hint_for_slashes(code_.text));
+        }
     }
 
     // The token after the closing sign.
@@ -326,9 +377,10 @@ class Wrapping {
         return end;
     }
     void put_outside(TokenIndex first, std::string item) {
-        const auto begin = code_.text.begin();
-        const auto here = begin + static_cast<std::ptrdiff_t>(token(first).at);
-        outside_.emplace_back(1 + std::count(begin, here, '\n'), std::move(item));
+        outside_.emplace_back(line_at(token(first).at), std::move(item));
+    }
+    std::ptrdiff_t line_at(std::size_t place) const {
+        return 1 + std::ranges::count(std::string_view(code_.text).substr(0, place), '\n');
     }
 
     // Types of a kernel's template are --type, its numbers are given.
@@ -408,6 +460,35 @@ class Wrapping {
 
     // ---- names without a declaration ----
 
+    // A member of a name that the text does not declare.
+    void refuse_member(TokenIndex at) const {
+        const std::string_view member = token(at + 2).text;
+        const auto near = nearest(token(at).text, cuda_names);
+        if (!token(at + 1).is(".") ||
+            (near == token(at).text && is_one_of(member, {"x", "y", "z"})))
+            return;
+        const std::array<std::string_view, 3> axes{"x", "y", "z"};
+        refuse(token(at), fmt::format("there is no {}.{}", token(at).text, member),
+               near ? fmt::format("did you mean {}.{}?", *near, nearest(member, axes).value_or("x"))
+                    : "C knows no .T and no np.f(): indices change places, y[i*n + j]; a structure "
+                      "is declared: struct P { float x; }; P* p; y[i] = p[i].x;");
+    }
+
+    // What a compiler takes for an operator, or calls no pointer.
+    void refuse_two_indices(TokenIndex at) const {
+        if (!token(at + 1).is("[")) return;
+        const TokenIndex end = end_of_group(at + 1);
+        bool has_two = token(end).is("[");
+        for (TokenIndex one = at + 2; one + 1 < end && !has_two;
+             one = is_one_of(token(one).text, {"(", "["}) ? end_of_group(one) : one + 1)
+            has_two = token(one).is(",");
+        if (has_two)
+            refuse(token(at), fmt::format("'{}' has one index", token(at).text),
+                   fmt::format("write {0}[row*1024 + column], or declare its rows before: {1} "
+                               "{0}[1024][1024];",
+                               token(at).text, code_.type));
+    }
+
     void declare(const std::string& name) {
         bool is_array = false, is_index = false, is_assigned = false;
         std::string type = "int";
@@ -415,6 +496,8 @@ class Wrapping {
             if (!token(at).is(name) || (at > 0 && is_one_of(token(at - 1).text, {".", "->"})))
                 continue;
             const std::string_view before = at > 0 ? token(at - 1).text : "";
+            refuse_member(at);
+            refuse_two_indices(at);
             is_array = is_array || is_pointer(at);
             is_index = is_index || is_in_brackets(at) ||
                        (before == "(" && at > 1 && token(at - 2).is("for"));
@@ -506,7 +589,7 @@ bool note_undeclared(PastedCode& code, std::string_view messages) {
             at += sentence.size();
             const std::string name(messages.substr(at, messages.find(sentence.back(), at) - at));
             const bool is_known = std::ranges::find(code.undeclared, name) != code.undeclared.end();
-            if (!is_known && !wrapping.is_whole() && wrapping.is_variable(name))
+            if (!is_known && !wrapping.is_whole() && wrapping.refuse_unless_variable(name))
                 code.undeclared.push_back(name);
         }
     return code.undeclared.size() > before;

@@ -97,13 +97,17 @@ std::string hint_for_source(const std::string& file) {
 
 }  // namespace
 
-std::string read_ptx_source(const std::string& file) {
+void refuse_line(const std::string& file) {
     const std::size_t colon = file.rfind(':');
     if (colon != file.npos && ::access(file.c_str(), F_OK) != 0 &&
         ::access(file.substr(0, colon).c_str(), F_OK) == 0)
         throw UsageError(fmt::format("there is no file {}", shown(file)),
                          fmt::format("a line is drawn by coalprof explain kernel {} --line {}",
                                      shown(file.substr(0, colon)), shown(file.substr(colon + 1))));
+}
+
+std::string read_ptx_source(const std::string& file) {
+    refuse_line(file);
     const auto source = open_bytes(file, [] { return stop_signal() != 0; });
     std::optional<std::string> bytes = read_whole(*source, most_file_bytes);
     stop_if_asked();

@@ -17,6 +17,8 @@ struct PtxTexts {
 };
 
 // The bytes of the file. Throws UsageError, Stopped.
+// Refuses "FILE.cu:3".
+void refuse_line(const std::string& file);
 std::string read_ptx_source(const std::string& file);
 // Throws Error: UsageError where there is no PTX in it, ExitCode::environment where nvcc is needed
 // and missing.

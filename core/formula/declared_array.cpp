@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t most_file_bytes = std::size_t{1} << 29;
 constexpr const char* examples =
-    "for example in=f32[2048][2048], x=bf16[4096,4096]:1,4096 (strides), Fortran's "
+    "for example x=f32[1048576], in=f32[2048][2048], x=bf16[4096,4096]:1,4096 (strides), Fortran's "
     "x=f64(1000,1000), "
     "col=@col.npy, col=i32[1000]=random or col=i32[1000]=iota";
 
@@ -29,9 +29,9 @@ class DeclarationReader {
     DeclaredArray read() {
         const std::size_t equals = typed_.find('=');
         array_.name = typed_.substr(0, equals);
+        if (equals == typed_.npos) fail("it is no NAME=TYPE[SIZE]");
         const std::string reason = reason_against_name(array_.name);
-        if (equals == typed_.npos || !reason.empty())
-            fail(reason.empty() ? "it says nothing" : reason);
+        if (!reason.empty()) fail(reason);
         ArrayText text =
             read_array_text(std::string_view(typed_).substr(equals + 1), option_, examples);
         if (!text.type.empty()) array_.type = element_type_of_array(text.type);

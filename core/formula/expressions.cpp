@@ -440,10 +440,8 @@ void FormulaReader::fail_before_operand() const {
 
 // i//2, as Python divides
 std::string FormulaReader::hint_at_end(const std::string& otherwise) const {
-    const std::size_t slashes = text_.find("//");
-    if (token_.kind != TokenKind::end || slashes == text_.npos) return otherwise;
-    return fmt::format("// begins a comment; a whole division is /: {}{}", text_.substr(0, slashes),
-                       text_.substr(slashes + 1));
+    const std::string division = hint_for_slashes(text_);
+    return token_.kind != TokenKind::end || division.empty() ? otherwise : division;
 }
 
 std::string FormulaReader::hint_to_close(const std::string& at_the_end) const {
@@ -454,7 +452,8 @@ std::string FormulaReader::hint_to_close(const std::string& at_the_end) const {
 }
 
 std::string FormulaReader::hint_for_two_operands() const {
-    if (token_.text == "and" || token_.text == "or" || token_.text == "mod")
+    if (token_.text == "and" || token_.text == "or" || token_.text == "mod" ||
+        token_.text == "else")
         return hint_for_name(token_.text, own_names());
     return "a product is written with *, and instructions are separated by ;";
 }

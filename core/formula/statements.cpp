@@ -77,10 +77,8 @@ ParsedFormula FormulaReader::read() {
                             ? "an index looks like i*3, or a[i*3]"
                             : fmt::format("{0} only names a part: use it in an index, e.g. a[{0}]",
                                           parts_.back().name)));
-    if (text_.substr(last_end_).starts_with("//") && last_end_ + 2 < text_.size() &&
-        text_[last_end_ + 2] != ' ')  // i//2
-        throw error(last_end_, "a comment begins here",
-                    hint_at_end("") + "; before a comment goes a blank");
+    if (is_divisor(text_.substr(last_end_)))  // i//2
+        throw error(text_.find("//", last_end_), "a comment begins here", hint_at_end(""));
     require_conditions_behind_if();
     return std::move(formula_);
 }
@@ -402,7 +400,8 @@ void require_parameter_name(std::string_view name) {
     if (name == "n") return;  // kernels have a separate size
     const std::string reason = reason_against_name(name);
     if (!reason.empty())
-        throw UsageError(fmt::format("--var: '{}' cannot be a parameter: {}", shown(name), reason));
+        throw UsageError(fmt::format("--var: '{}' cannot be a parameter: {}", shown(name), reason),
+                         "the formula gets another name for it: --var k=4");
 }
 
 }  // namespace coalprof

@@ -62,6 +62,10 @@ constexpr Foreign foreign_words[] = {
     {"B KB MB GB kB KiB MiB GiB", "a size and its unit are one word: --size 64MiB"},
     {"mod", "write % for the remainder"},
     {"floor ceil round sqrt", no_fractions},
+    {"else", "a choice is written test ? then : otherwise"},
+    {"lambda", "its body alone is the formula: i*2"},
+    {"range arange np.arange torch.arange tl.arange",
+     "i counts from 0: for arange(n)*2 write i*2; how many there are says --size"},
     {"pow", "there are no powers: write i*i, or 1 << k for a power of two"},
 };
 
@@ -170,6 +174,21 @@ std::string hint_for_function(std::string_view name) {
         fmt::format("the functions are min, max, abs and hash; an array is written {0}[index], or "
                     "as in Fortran with --array {0}=f32(1024,1024), which begins with {0}(1,1)",
                     is_name(name) ? name : "a"));
+}
+
+std::string hint_for_slashes(std::string_view text) {
+    const std::size_t slashes = text.find("//");
+    if (slashes == text.npos) return {};
+    return fmt::format("// begins a comment; a whole division is /: {}{}", text.substr(0, slashes),
+                       text.substr(slashes + 1));
+}
+
+bool is_divisor(std::string_view comment) {
+    comment.remove_prefix(std::min(comment.find_first_not_of(" \t"), comment.size()));
+    if (!comment.starts_with("//")) return false;
+    const std::string_view divisor = trimmed(comment.substr(2, comment.find('\n') - 2));
+    if (is_name(divisor)) return divisor.size() <= 2 || comment[2] != ' ';
+    return !divisor.empty() && divisor.find_first_not_of("0123456789()*+- ") == divisor.npos;
 }
 
 std::string hint_for_prefix(std::string_view name) {

@@ -26,5 +26,9 @@ std::string reason_against_name(std::string_view name);
 std::string hint_for_name(std::string_view name, std::span<const std::string> own_names);
 std::string hint_for_function(std::string_view name);
 std::string hint_for_prefix(std::string_view name);
+// For a division as Python writes it; empty where the text has no "//".
+std::string hint_for_slashes(std::string_view text);
+// True for a comment that may divide what is before it: "// 2", "// n", "//4".
+bool is_divisor(std::string_view comment);
 
 }  // namespace coalprof

@@ -243,8 +243,8 @@ class BudgetParser {
         condition.is_not = sign == "!=";
         if (condition.name.empty() || !(condition.is_not || sign.starts_with('=')))
             value_.refuse(begin,
-                          "expected a condition like stride=1..8, pattern=offset or "
-                          "line!=app.cu:9 here");
+                          "expected a condition without blanks, stride=1..8, pattern=offset or "
+                          "line!=app.cu:9, here");
         at_ += condition.is_not || sign == "==" ? 2 : 1;
         const std::size_t words_at = at_;
         if (is_quote_next()) {

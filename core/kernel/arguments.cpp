@@ -384,7 +384,8 @@ class Binder {
                                  : hint);
         if (letter == 'u' || letter == 's' || letter == 'i')
             throw UsageError(fmt::format("{}: '{}' is no integer, and the kernel takes one",
-                                         option_, shown(value)));
+                                         option_, shown(value)),
+                             fmt::format("write {:.0f}", std::trunc(real)));
         return bits == 32 ? std::bit_cast<std::uint32_t>(static_cast<float>(real))
                           : std::bit_cast<std::uint64_t>(real);
     }

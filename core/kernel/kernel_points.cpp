@@ -247,8 +247,8 @@ KernelResult points_of_kernel(const Code& code, const KernelLaunch& launch,
     }
     if (!result.findings.empty())
         result.points.front().failure =
-            fmt::format("it has a fault at {}: no time is predicted for such a launch",
-                        result.findings.front().point);
+            fmt::format("{}: {} No time is predicted for such a launch",
+                        result.findings.front().point, result.findings.front().text);
     const std::vector<LineReport> reports = report_lines(summaries, {});
     LinePoints maker;
     std::vector<std::string> names;

@@ -56,7 +56,8 @@ std::string text_of(const Dimensions& shape) {
 }
 
 Dimensions parse_block(std::string_view text, std::string_view option) {
-    const OptionText value{option, text, "blocks look like 256, 32x8 or 8x8x4"};
+    const OptionText value{option, text,
+                           "blocks look like 256, 32x8 or 8x8x4; the grid says how many"};
     const Dimensions block = DimensionsReader(value).read(
         {most_block_threads, most_block_threads, most_block_layers}, "a block has 1 to {} threads");
     if (block.count() > most_block_threads)

@@ -160,7 +160,8 @@ AxisValue l2_fetch_value(const std::string& word) {
     for (const std::uint32_t known : {32u, 64u, 128u})
         if (word == fmt::to_string(known)) bytes = known;
     if (!bytes && word != of_driver)
-        throw UsageError(fmt::format("--l2-fetch {}: L2 fetches 32, 64 or 128 bytes", shown(word)));
+        throw UsageError(fmt::format("--l2-fetch {}: L2 fetches 32, 64 or 128 bytes", shown(word)),
+                         "one of these numbers, or several: --l2-fetch 32,64,128");
     return {bytes ? Value{*bytes} : Value{word},
             [bytes](ChosenLaunch& launch) { launch.l2_fetch_bytes = bytes; }};
 }

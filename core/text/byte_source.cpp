@@ -108,11 +108,19 @@ std::string hint_for_missing(const std::string& typed) {
     if (is_pattern) return "its quotes keep the shell from replacing it by files: leave them out";
     if (!folder.empty() && !fs::is_directory(folder, error))
         return fmt::format("there is no folder {}", shown(folder.string()));
+    const std::string first_word = typed.substr(0, typed.find(' '));
+    if (first_word != typed && fs::exists(first_word, error))
+        return fmt::format("each word stands alone: {}, without quotes around all", shown(typed));
     std::vector<std::string> files;
     for (fs::directory_iterator at(folder.empty() ? "." : folder, error), end; !error && at != end;
-         at.increment(error))
+         at.increment(error)) {
+        if (!at->is_directory(error) && at->path().stem() == fs::path(typed).stem() &&
+            at->path().extension() == ".cu")
+            return fmt::format("did you mean {}?",
+                               shown((folder / at->path().filename()).string()));
         if (at->path().extension() == fs::path(typed).extension() && !at->is_directory(error))
             files.push_back((folder / at->path().filename()).string());
+    }
     std::ranges::sort(files);
     const std::vector<std::string_view> views(files.begin(), files.end());
     if (const auto meant = nearest(typed, views)) return fmt::format("did you mean {}?", *meant);

@@ -113,6 +113,15 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 23> synonyms
 
 std::optional<std::string_view> nearest(std::string_view word,
                                         std::span<const std::string_view> candidates) {
+    // shared-stride for stride-shared
+    constexpr std::size_t longest_turned = 64;
+    for (std::size_t at = 0; word.size() < longest_turned && at < word.size(); ++at) {
+        if (word[at] != '-' && word[at] != '_') continue;
+        const std::string turned =
+            fmt::format("{}{}{}", word.substr(at + 1), word[at], word.substr(0, at));
+        if (const auto found = std::ranges::find(candidates, turned); found != candidates.end())
+            return *found;
+    }
     for (const auto& [other, known] : synonyms)
         if (word == other && std::ranges::find(candidates, known) != candidates.end()) return known;
     std::optional<std::string_view> best;

@@ -47,7 +47,7 @@ std::string lower(std::string_view word) {
 }
 
 const UnitStep* find_unit(std::string_view name) {
-    const auto* unit = std::ranges::find(size_units, name, &UnitStep::unit);
+    const auto* unit = std::ranges::find(size_units, name == "KB" ? "kB" : name, &UnitStep::unit);
     return unit == size_units.end() ? nullptr : unit;
 }
 
@@ -73,7 +73,9 @@ std::string suggestion(std::string_view word) {
     if (found.empty()) {
         std::array<std::string_view, size_units.size()> names;
         std::ranges::transform(size_units, names.begin(), &UnitStep::unit);
-        if (const auto near = nearest(word, names)) found = told(*find_unit(*near));
+        if (const auto near = nearest(word, names);
+            near && ascii_lower(near->front()) == prefix.front())
+            found = told(*find_unit(*near));
     }
     return found.empty() ? ": a unit is B, KiB, MiB, GiB, TiB, kB, MB, GB or TB"
                          : fmt::format(". Did you mean {}?", found);

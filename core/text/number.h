@@ -63,7 +63,7 @@ std::uint64_t parse_integer(std::string_view text, std::string_view option, std:
                             std::uint64_t most = largest_integer);
 
 // Sizes in bytes as people type them: 65536, 512B, 64KiB, 4MiB, 1GB, 1.5GiB. KiB is 1024 and kB is
-// 1000; an ambiguous unit (K, KB) is refused with both readings.
+// 1000, as is KB; an ambiguous unit (K) is refused with both readings.
 
 inline constexpr std::array size_units{
     UnitStep{1, "B"},        UnitStep{0x1p10, "KiB"}, UnitStep{0x1p20, "MiB"},

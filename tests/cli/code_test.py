@@ -161,10 +161,32 @@ class ByClang(Code):
         self.assertIn("--code", self.refused())
         self.assertIn("--code", self.refused("k.cu", "--code", "a[i]"))
 
+    def test_says_how_c_writes_what_was_meant(self):
+        for text, place, *facts in (
+                ("y[i] = b[threadidx.x]", 10, "threadIdx.x?"), ("y[i] = b[threadIdx.X]", 10, "threadIdx.x?"), ("y[i] = b[blockidx.y]", 10, "blockIdx.y?"),
+                ("for k in range(n): y[k] = x[k]", 1, "Python", "for (int k = 0"), ("y[i] = x[i] if i < n else 0", 13, "test ? then : otherwise"),
+                ("if i < n: y[i] = x[i]", 1, "if (i < n)"), ("y[i] = x[i**2]", 11, "x*x"), ("y[i] = x[i//2]", 9, "y[i] = x[i/2]"),
+                ("y[i] = x[i] // 2", 11, "y[i] = x[i] / 2"), ("y[i] = lambda j: j", 8, "Python"), ("y[i] = np.sum(x)", 8, "np.f()"),
+                ("y[i] = x.T[i]", 8, "y[i*n + j]"), ("y[i] = foo(x[i])", 8, "'foo' is no function", "__device__"), ("y(i) = x(i)", 1, "y[i]"),
+                ("float5 v = x[i];", 1, "'float5' is no function and no type"), ("y[i][j] = 1", 1, "y[row*1024 + column]"), ("y[i,j] = x[i]", 1, "f32 y[1024][1024];")):
+            with self.subTest(text):
+                said = self.refused("--code", text, *LAUNCH)
+                self.assertIn(f"code:1:{place}: ", said)
+                for fact in facts:
+                    self.assertIn(fact, said)
+        # What stands around the text is of no interest.
+        for text in ("x[i] y[i]", "x[i] +", "if (i < 3) x[i] *", "float4", "{1,2}", "x[i], y[i] z[i]"):
+            said = self.refused("--code", text, *LAUNCH)
+            self.assertNotIn("coalprof_", said)
+            self.assertNotIn("CoalprofUse", said)
+            self.assertIn("statements of CUDA C++", said)
+        for text in ("if (i < 3) y[i] = x[i]; // 2", "y[i] = x[i]; // if so", "if constexpr (true) y[i] = 1;", "float lambda = x[i]; y[i] = lambda;",
+                     "f32 y[1024][1024]; y[i][0] = x[i];", "y[i] = x[i] // the value\n;"):
+            self.predicted(text, *LAUNCH)
+
     # Of names that are declared nowhere, only those of functions and types remain for the compiler to say.
     def test_says_what_the_compiler_says_of_wrong_code(self):
         self.assertIn("code:1:8: error", self.refused("--code", "c[i] = ;", *LAUNCH))
-        self.assertIn("identifier 'place'", self.refused("--code", "c[i] = a[place(i)];", *LAUNCH))
         self.assertIn("real", self.refused("--code", "real v = a[i];", *LAUNCH))
         for text in ("", "}", "{", "/*", "'", "\"\\", "#define", "for (", "template <", "a[", "case", "struct {", "*"):
             with self.subTest(text):

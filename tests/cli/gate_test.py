@@ -103,7 +103,7 @@ class Compare(Files):
                 document["points"][0]["measured"]["l2_read_sectors"] += by
             return self.changed(change)
         self.compare(*vary(6), code=harness.DONE)
-        self.compare(*vary(20), code=harness.FINDING)
+        self.compare(*vary(7), code=harness.FINDING)
         self.compare(*vary(20), "--tolerance", "20%", code=harness.DONE)
 
     def slower(self, by, spread=0.0):

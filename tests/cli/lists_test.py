@@ -135,6 +135,15 @@ class Occupancy(Case):
         row = self.run_ok("occupancy", "--json").json["occupancy"][0]
         self.assertIsInstance(row["limiters"], list)
 
+    def test_shares_are_percents_in_the_table_alone(self):
+        alone = ("occupancy", "--shared", "227KiB")  # one block of 8 warps, of 64
+        self.assertIn(" 12.5 %", self.run_ok(*alone).out_text)
+        self.assertEqual(self.run_ok(*alone, "--json").json["occupancy"][0]["occupancy"], 0.125)
+
+    def test_a_thread_has_at_most_255_registers(self):
+        self.run_ok("occupancy", "--registers", "255")
+        self.assertIn("from 0 to 255", self.check(harness.run("occupancy", "--registers", "256"), harness.USAGE).err_text)
+
     def test_shared_memory_takes_a_list(self):
         rows = self.run_ok("occupancy", "--shared", "0,8KiB..32KiB*2", "--json").json["occupancy"]
         self.assertEqual([row["shared_bytes"] for row in rows], [0, 8192, 16384, 32768])

@@ -157,7 +157,11 @@ class Meaning(Asked):
                 ("check excess~<=~5% a.json", "--budget 'excess"), ("check a.json --budget excess <= 5%", "--budget 'excess"),
                 ("patterns foo", "coalprof patterns"), ("devices 3", "offset --device 3"), ("list", "'patterns'"), ("diff a b", "'compare'"),
                 ("aos --range 3 --type f32", "multiple of 4"), ("offset --best speed", "duration_seconds"), ("offset --sort speed", "duration_seconds"),
-                ("offset --best foo", "load_sectors_per_request")):
+                ("offset --best foo", "load_sectors_per_request"), ("offset -range 0..3", "coalprof offset --range 0..3"), (f"kernel {NATURAL} -list", f"{NATURAL} --list"),
+                ("-machine h200 offset", "coalprof offset --machine h200"), ("offset —range 0..3", "offset --range 0..3"),
+                ("offset --range “0..3”", "offset --range 0..3"), ("stride-shared", "'shared-stride'"), ("offset --columns sectors_load", "'load_sectors'"),
+                (f"kernel {NATURAL} --arch sm_80", "--machine sm_80"), (f"kernel {NATURAL} -G", "--nvcc-args=-G"),
+                ("machines 9.1", "'9.0'"), ("machines 9.0", "--machine 9.0")):
             self.ask(words, USAGE, fact)
         self.assertLess(len(self.check(harness.run("warps", "x" * 5000, "y"), USAGE).err), 1000)
         for command in ("calibrate", "verify"):
@@ -226,7 +230,8 @@ class Meaning(Asked):
                 (f"kernel {NATURAL} saxpy4 -I nofolder --grid 4 --block 64", "nofolder"),
                 ("report result.json --source nofolder", "nofolder"),
                 ("explain result.json", "coalprof report result.json"),
-                ("explain k.cu", "coalprof explain kernel k.cu"), ("explain warps result.json", "coalprof report"),
+                ("explain k.cu", "coalprof explain kernel k.cu"), ("explain k.cu:3", "kernel k.cu --line 3"), ("kernel k", "did you mean k.cu?"),
+                ("kernel k.o", "did you mean k.cu?"), ("kernel k.cu~step", "each word stands alone: k.cu step"), ("explain warps result.json", "coalprof report"),
                 ("warps result.json", "coalprof report"), ("warps k.cu", "coalprof kernel k.cu"),
                 ("formula k.cu", "coalprof kernel k.cu"), ("kernel --code k.cu", "coalprof kernel k.cu"),
                 ("kernel --code @k.cu", "coalprof kernel k.cu"), ("kernel --code cudaMalloc(&x,4);y[i]=x[i];", "coalprof kernel FILE.cu"),
@@ -268,9 +273,15 @@ class Meaning(Asked):
             self.ask(f"offset --range 0..1 --machine ./{name}.json", code, fact)
 
     def test_numbers_of_another_kind_say_what_is_read(self):
-        for words, fact in (
+        for words, *facts in (
                 ("transpose --size 4096x4096", "--size 64MiB"), ("transpose --size 1000x1000", "--size 4000000"), ("scatter --range 0", "has 4"),
-                ("offset --range 1.5", "write 1"), ("scatter --seed abc", "7,"), ("offset --range -5..5", "--var d=-5..5"), (f"kernel {NATURAL} saxpy4 --memory-limit 1", "1GiB"),
+                ("offset --range 1.5", "write 1"), ("offset --size 1PiB", "TiB, kB"), ("offset --l2-fetch 64B", "--l2-fetch 32,64,128"),
+                (f"kernel {NATURAL} saxpy4 --launch <<<256,~4096>>>", "--launch <<<256, 4096>>>: block 4096", "the grid says how many"),
+                (f"kernel {NATURAL} <<<256,~4096>>>", "--launch <<<256, 4096>>>"), ("offset --block 4096", "the grid says"),
+                ("formula x[i] --array x[100]", "x=f32[1048576]"),
+                ("formula x[i] --array float~x[100]", "NAME=TYPE[SIZE]"), ("formula x[i*k] --var i=4", "--var k=4"),
+                ("offset --budget excess~<=~5%~if~offset~=~0", "without blanks"), ("formula i~//~2", "i / 2"), ("formula i~//~n", "i / n"),
+                ("formula x[i]~if~i~<~4~else~0", "test ? then : otherwise"), ("formula lambda~i:~i", "i*2"), ("formula np.arange(8)*2", "write i*2"), ("scatter --seed abc", "7,"), ("offset --range -5..5", "--var d=-5..5"), (f"kernel {NATURAL} saxpy4 --memory-limit 1", "1GiB"),
                 (f"kernel {NATURAL} --shared 4 KiB", "4KiB"),
                 (f"kernel {NATURAL} --nvcc-args=-O3~-std=c++17", "comma"),
                 (f"kernel {NATURAL} --launch <<<n/256,256>>>", "n/256"),
@@ -287,7 +298,7 @@ class Meaning(Asked):
                 (f"kernel {NATURAL} --launch <<<4,256>>> --grid 4", "leave one"),
                 ("kernel --code k<<<4,256>>>(n,y);", "--launch"), ("formula x[i] 100 --array x=f32", "x=f32[100]"),
                 ("explain formula i i*2 i*3", "two side by side")):
-            self.ask(words, USAGE, fact)
+            self.ask(words, USAGE, *facts)
         self.ask("offset --machine 9.5", USAGE, "9.0")
         self.ask("offset --machine compute_90 --range 0", DONE, "9.0")
         self.ask("offset --machine 9", USAGE, "h100")
@@ -381,6 +392,7 @@ class KernelMeaning(Asked):
                 ("step -D n=5", "p=u8[64]", "--arg n=5")):
             self.ask(f"kernel k.cu {kernel} {self.LAUNCH} --arg {argument}", USAGE, fact)
         self.ask("kernel k.cu gather --grid 64 --block 64 --arg n=64x64", USAGE, "64*64")
+        self.ask("kernel k.cu gather --grid 64 --block 64 --arg n=-4.5", USAGE, "write -4")
         self.ask("kernel k.cu --grid 64 --block 64", USAGE, "coalprof kernel k.cu step gather")
         self.ask("kernel k.cu gather --grid 64 --block 64 --arg n=f32[100]", USAGE, "n is int", "--arg n=1000")
         for argument in ("idx=u32[4096]=iota", "in=u8[16384]", "idx=int[4096]=random"):

@@ -103,6 +103,13 @@ class Report(Case):
         kernels = self.run_ok("report", faults, faults).out_text
         for fact in ("an unnamed host", "launches 20, counted 10", "4,194,304  546.53"):
             self.assertIn(fact, kernels)
+        with tempfile.TemporaryDirectory() as folder:
+            with open(faults, encoding="utf-8") as file:
+                document = json.load(file)
+            document["points"][0]["measured"]["duration_seconds"] = 0.002
+            with open(f"{folder}/slow.json", "w", encoding="utf-8") as file:
+                json.dump(document, file)
+            self.assertIn("4,194,304  2,000", self.run_ok("report", f"{folder}/slow.json", faults).out_text)  # of the slowest
 
     def test_reads_a_pipe(self):
         saved = self.run_ok("offset", "--range", "0..3", "--json").out

@@ -58,5 +58,19 @@ TEST(RunMetrics, of_traffic_count_stores_to_generic_addresses) {
     EXPECT_EQ(readings[Counter::store_requests], Reading{std::uint64_t{21}});
 }
 
+// A request asks for a sector of each lane at most: the 33rd is of a load that its opcode hides.
+TEST(RunMetrics, of_traffic_have_requests_of_at_most_32_sectors) {
+    const RunMetrics metrics(RunPass::traffic, "GH100", [](std::string_view) { return true; });
+    for (const double sectors : {32, 33}) {
+        std::vector<double> values;
+        for (const std::string& name : metrics.names())
+            values.push_back(name.ends_with("global_op_ld.sum") ? sectors
+                             : name.find("ldgsts") != name.npos ? 0
+                                                                : 1);
+        EXPECT_EQ(is_number(metrics.readings(values, false)[Counter::load_requests]),
+                  sectors == 32);
+    }
+}
+
 }  // namespace
 }  // namespace coalprof

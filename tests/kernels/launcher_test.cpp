@@ -448,6 +448,14 @@ TEST_F(Launcher, reads_no_longer_for_its_ceilings_on_a_slower_gpu) {
     EXPECT_DOUBLE_EQ(launcher().read_ceiling(), (122 << 20) / 0.5e-3);
 }
 
+// Nothing of one pass serves the next where the buffer is eight times L2: 160 MiB.
+TEST_F(Launcher, reads_more_for_its_ceilings_than_l2_keeps) {
+    gpu_.attributes[CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE] = 5001000;
+    gpu_.attributes[CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH] = 256;
+    gpu_.attributes[CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE] = 20 << 20;
+    EXPECT_DOUBLE_EQ(launcher().read_ceiling(), (160 << 20) / 0.5e-3);
+}
+
 // On this GPU blocks all take 8192 cycles and 4096 ns, two after each other on each of its four
 // multiprocessors, 500 cycles apart; a block that asks L2 alone loads 131,072 times.
 TEST_F(Launcher, reads_cycles_from_what_kernels_record) {

@@ -275,7 +275,7 @@ const Wrong wrong_formulas[] = {
     {"a[i//2]", 7, "expected ']'", "// begins a comment; a whole division is /: a[i/2]"},
     {"row = i//64; a[row]", 19, "there is no index", "a whole division is /: row = i/64; a[row]"},
     {"(i // 2)*4", 10, "expected ')'", "a whole division is /: (i / 2)*4"},
-    {"i//2", 1, "a comment begins", "a whole division is /: i/2; before a comment"},
+    {"i//2", 1, "a comment begins", "a whole division is /: i/2"},
     {"a[i]]", 4, "no opening sign", "remove"},
     {"(i + 1", 6, "expected ')' for the '(' in column 1", "its ')'"},
     {"i + 1)", 5, "no opening sign", "remove"},
