@@ -66,10 +66,6 @@ class SourceReading {
             throw UsageError(fmt::format("--arg {}: no kernel here has a parameter of this name",
                                          shown(foreign_.front())),
                              "coalprof kernel FILE --list lists the parameters of all");
-        if (all_.kernels.empty() && problem_ && !found_.empty() && !foreign_.empty())
-            throw UsageError(fmt::format("{}; no parameter takes --arg {}", problem_->what(),
-                                         shown(foreign_.front())),
-                             problem_->hint());
         if (all_.kernels.empty() && problem_) throw UsageError(*problem_);
         tell_apart();
         return std::move(all_);
@@ -134,14 +130,14 @@ class SourceReading {
 
     void add_launches(KernelFiles& of, const std::string& symbol) {
         const KernelOptions& options = of.options();
-        const KernelFile::Kernel kernel = of.of(machine_).kernel(symbol);
-        std::erase_if(foreign_, [&](const std::string& one) { return takes(kernel.code, one); });
-        LaunchedKernel one{.files = &of, .name = symbol, .types = types_of(kernel.code)};
+        const Code code = of.of(machine_).code(symbol);
+        std::erase_if(foreign_, [&](const std::string& one) { return takes(code, one); });
+        LaunchedKernel one{.files = &of, .name = symbol, .types = types_of(code)};
         // The file's own launches come first, then those of the others.
         std::vector<const std::vector<PlacedLaunch>*> places{&of.of(machine_).host_launches()};
         for (KernelFiles* other : compiled_)
             if (other != &of) places.push_back(&other->of(machine_).host_launches());
-        for (SourceLaunch& launch : launches_of_kernel(kernel.code, places, options.arguments)) {
+        for (SourceLaunch& launch : launches_of_kernel(code, places, options.arguments)) {
             one.axes = {.grids = {{launch.choice.grid}},
                         .blocks = {launch.choice.block},
                         .arguments = {},
@@ -280,14 +276,39 @@ LaunchedKernels launches_of_options(std::deque<KernelFiles>& files,
     }
     const std::vector<std::string> grids_of_each = each_its_own(grids, kernels.size());
     const std::vector<std::string> blocks_of_each = each_its_own(blocks, kernels.size());
+    std::array<std::uint64_t, 3> threads{};  // of the largest launch: all get the same numbers
     for (std::size_t i = 0; i < kernels.size(); ++i) {
         LaunchedKernel& one = kernels[i];
-        const std::string grid = value_of(grids_of_each, i, kernels.size(), "--grid");
-        const std::string block = one.files->block_of_launch(
-            machine, one.name, grid, value_of(blocks_of_each, i, kernels.size(), "--block"));
-        one.axes = kernel_axes(one.files->options(), grid, block);
+        const Code code = one.files->of(machine).code(one.name);
+        one.axes =
+            kernel_axes(one.files->options(), value_of(grids_of_each, i, kernels.size(), "--grid"),
+                        value_of(blocks_of_each, i, kernels.size(), "--block"));
+        std::string assumed;
+        if (one.axes.blocks.empty()) {
+            one.axes.blocks.push_back(assumed_block(code));
+            if (required_block(code).count() == 0)
+                assumed = " --block " + text_of(one.axes.blocks.front());
+        }
+        if (one.axes.grids.empty()) {
+            one.axes.grids.push_back(assumed_grid(code));
+            assumed += fmt::format(" --grid {}/block", text_of(one.axes.grids.front().size));
+        }
         one.choices = choices_of(one.axes);
-        one.types = types_of(one.files->of(machine).kernel(one.name).code);
+        one.types = types_of(code);
+        one.notes = {{"", "", std::move(assumed)}};
+        for (const KernelChoice& choice : one.choices)
+            for (std::size_t axis = 0; axis < threads.size(); ++axis)
+                threads[axis] = std::max(threads[axis], threads_of(choice)[axis]);
+    }
+    for (LaunchedKernel& one : kernels) {
+        KernelChoice choice = one.choices.front();
+        const auto given = static_cast<std::ptrdiff_t>(choice.arguments.size());
+        one.notes = {with_numbers(one.files->of(machine).code(one.name), choice, threads, {},
+                                  one.notes.front().text)};
+        if (one.notes.front().text.empty()) one.notes.clear();
+        for (KernelChoice& each : one.choices)
+            each.arguments.insert(each.arguments.end(), choice.arguments.begin() + given,
+                                  choice.arguments.end());
     }
     return {std::move(kernels)};
 }
