@@ -329,16 +329,12 @@ std::pair<const PtxModule*, const PtxFunction*> KernelFile::only(const std::stri
     return found.front();
 }
 
-Code KernelFile::code(const std::string& name) const {
-    const auto [module, kernel] = only(name);
-    return code_of(*module, *kernel);
-}
-
-KernelFile::Kernel KernelFile::kernel(const std::string& name) const {
+KernelFile::Kernel KernelFile::kernel(const std::string& name, bool assembles) const {
     const auto [module, kernel] = only(name);
     Kernel all{code_of(*module, *kernel), module->architecture};
-    const auto cubin = assemble_ptx(ptx_with_marks(*module, all.code), kernel->name,
-                                    source_.architecture, options_.cache_dir);
+    const auto cubin = assembles ? assemble_ptx(ptx_with_marks(*module, all.code), kernel->name,
+                                                source_.architecture, options_.cache_dir)
+                                 : std::nullopt;
     if (!cubin || !take_machine_code(all.code, *cubin)) merge_shared_accesses(all.code);
     return all;
 }

@@ -59,7 +59,8 @@ class SourceReading {
         compile();
         for (KernelFiles* one : compiled_) find_kernels(*one);
         if (found_.empty() && !problem_)
-            compiled_.front()->of(machine_).kernel(names_.empty() ? "" : names_.front());  // throws
+            compiled_.front()->of(machine_).kernel(names_.empty() ? "" : names_.front(),
+                                                   false);  // throws
         for (const auto& [file, symbol] : found_)
             attempt(short_kernel_name(symbol), [&] { add_launches(*file, symbol); });
         if (!all_.kernels.empty() && !foreign_.empty())
@@ -115,22 +116,23 @@ class SourceReading {
         for (const std::string& name : names_.empty() ? std::vector<std::string>{""} : names_) {
             const std::vector<std::string> found = file.names_found_by(name);
             if (found.empty() && (files_.size() == 1 || (name.empty() && file.holds("__global__"))))
-                attempt(of.options().file, [&] { file.kernel(name); });
+                attempt(of.options().file, [&] { file.kernel(name, false); });
             symbols.insert(symbols.end(), found.begin(), found.end());
         }
-        if (symbols.size() > most_kernels_of_source)
-            attempt(of.options().file, [&] {
-                throw UsageError(fmt::format("{}: it holds {} kernels", shown(of.options().file),
-                                             symbols.size()),
-                                 "name some: coalprof kernel FILE NAME; --list lists them");
-            });
-        else
-            for (std::string& one : symbols) found_.emplace_back(&of, std::move(one));
+        if (symbols.size() > most_kernels_of_source) {
+            all_.skipped.push_back(
+                {"W-SKIPPED", of.options().file,
+                 fmt::format("it holds {} kernels, and these are the first {}; name others: "
+                             "coalprof kernel FILE NAME; --list lists them",
+                             symbols.size(), most_kernels_of_source)});
+            symbols.resize(most_kernels_of_source);
+        }
+        for (std::string& one : symbols) found_.emplace_back(&of, std::move(one));
     }
 
     void add_launches(KernelFiles& of, const std::string& symbol) {
         const KernelOptions& options = of.options();
-        const Code code = of.of(machine_).code(symbol);
+        const Code code = of.of(machine_).kernel(symbol, false).code;
         std::erase_if(foreign_, [&](const std::string& one) { return takes(code, one); });
         LaunchedKernel one{.files = &of, .name = symbol, .types = types_of(code)};
         // The file's own launches come first, then those of the others.
@@ -279,7 +281,7 @@ LaunchedKernels launches_of_options(std::deque<KernelFiles>& files,
     std::array<std::uint64_t, 3> threads{};  // of the largest launch: all get the same numbers
     for (std::size_t i = 0; i < kernels.size(); ++i) {
         LaunchedKernel& one = kernels[i];
-        const Code code = one.files->of(machine).code(one.name);
+        const Code code = one.files->of(machine).kernel(one.name, false).code;
         one.axes =
             kernel_axes(one.files->options(), value_of(grids_of_each, i, kernels.size(), "--grid"),
                         value_of(blocks_of_each, i, kernels.size(), "--block"));
@@ -303,8 +305,8 @@ LaunchedKernels launches_of_options(std::deque<KernelFiles>& files,
     for (LaunchedKernel& one : kernels) {
         KernelChoice choice = one.choices.front();
         const auto given = static_cast<std::ptrdiff_t>(choice.arguments.size());
-        one.notes = {with_numbers(one.files->of(machine).code(one.name), choice, threads, {},
-                                  one.notes.front().text)};
+        one.notes = {with_numbers(one.files->of(machine).kernel(one.name, false).code, choice,
+                                  threads, {}, one.notes.front().text)};
         if (one.notes.front().text.empty()) one.notes.clear();
         for (KernelChoice& each : one.choices)
             each.arguments.insert(each.arguments.end(), choice.arguments.begin() + given,

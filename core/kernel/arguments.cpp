@@ -476,9 +476,9 @@ std::vector<std::string> assumed_arguments(const Code& code, const std::vector<s
     for (const std::size_t i : missing_parameters(code, typed)) {
         const PtxParameter& one = code.parameters[i];
         if (sizes.empty()) sizes = sizes_by_threads(code, threads);
-        // What is in structures and compared with nothing may be the bytes of a stride.
-        const bool is_member = i >= code.own_parameters();
-        if (one.size_bytes > 8 || (is_member && sizes[i] == 0)) continue;
+        // What is in structures without names and compared with nothing may be a stride in bytes.
+        const bool is_nameless = i >= code.own_parameters() && one.source.name.empty();
+        if (one.size_bytes > 8 || (is_nameless && sizes[i] == 0)) continue;
         const bool is_size = one.size_bytes > 1 && !one.type.starts_with('f');
         const std::uint64_t most = one.size_bytes < 4 ? usual_size : 1 << 30;
         assumed.push_back(

@@ -29,7 +29,7 @@ std::optional<std::size_t> parameter_of(const Code& code, const std::string& typ
 
 // For numbers that decide addresses or branches and are not given, each NAME=VALUE: sizes as
 // core/program/thread_bounds.h has them, 1024 where it has none, 1 of reals and truths. Not for
-// structures that are no numbers, and strides in them.
+// structures that are no numbers, and strides in those that have no names.
 std::vector<std::string> assumed_arguments(const Code& code, const std::vector<std::string>& typed,
                                            const std::array<std::uint64_t, 3>& threads);
 

@@ -130,6 +130,28 @@ class Compiled(Case):
         self.assertEqual(document["points"][0]["parameters"]["kernel"], "k<float, 32, false, 2>")
         self.assertIn("W-ASSUMED", codes_of(document))
 
+    # PyTorch's headers are nowhere: accessors of a contiguous tensor, whose last index is the fastest.
+    def test_takes_a_kernel_of_a_pytorch_extension(self):
+        self.write("k.cu", "#include <torch/extension.h>\n#include <ATen/cuda/CUDAContext.h>\n"
+                           "template <typename scalar_t> __global__ void k(const at::PackedTensorAccessor64<scalar_t, 2> a,\n"
+                           "    scalar_t* y) { y[threadIdx.x] = a[threadIdx.x][0]; }\n"
+                           "void run(const torch::Tensor& a, torch::Tensor y) {\n  no::Check c = a, d{a, {1, 2}};\n  no::check(c, {d, d});\n"
+                           '  AT_DISPATCH_FLOATING_TYPES(a.scalar_type(), "k", [&] {\n'
+                           "    k<scalar_t><<<1, 32>>>(a.packed_accessor64<scalar_t, 2>(), y.data_ptr<scalar_t>()); });\n}\n")
+        document = self.run_ok("kernel", "k.cu", "--grid", "1", "--block", "32", "--arg", "a.sizes_[1]=8", "--json", cwd=self.folder).json
+        self.assertEqual(document["points"][0]["parameters"]["kernel"], "k<float>")
+        self.assertEqual(document["points"][0]["predicted"]["load_sectors"], 32)
+        self.assertEqual(document["points"][0]["predicted"]["store_sectors"], 4)
+
+    def test_passes_over_errors_that_macros_of_a_build_would_avoid(self):
+        kernel = "__global__ void k(float* x) {\n%s\n  x[threadIdx.x] = 1;\n}\n"
+        error = "#ifndef HALF\n#error HALF is not defined\n#endif"
+        self.write("k.cu", error + "\n" + kernel % "")
+        document = self.run_ok("kernel", "k.cu", "--json", cwd=self.folder).json
+        self.assertIn("HALF is not defined", "".join(one["text"] for one in document["warnings"] if one["code"] == "W-ASSUMED"))
+        self.write("k.cu", kernel % error)
+        self.assertIn("-D NAME", self.check(harness.run("kernel", "k.cu", cwd=self.folder), harness.USAGE).err_text)
+
     def test_says_what_to_give_where_the_device_s_part_does_not_compile(self):
         for text, hint in (("#include <no/where.h>\n__global__ void k(float* x) { x[where(1)] = 1; }\n", "-I FOLDER"),
                            ("__global__ void k(float* x) { x[threadIdx.x * STRIDE] = 1; }\n", "-D STRIDE="),
