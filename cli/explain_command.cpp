@@ -227,26 +227,23 @@ DrawnWarps explain_kernel(const CLI::App& app, const Invocation& invocation, Exp
         throw UsageError("--type: a file says its types",
                          "it is the type of arrays in --code that nothing else tells");
     if (app.count("--type") > 0) command.kernel.code.type = command.sweep.text_of("type");
-    std::vector<std::string> grids, blocks, names;
+    std::vector<std::string> grids, blocks, words;
     if (app.count("--grid") > 0) grids.push_back(command.sweep.text_of("grid"));
     if (app.count("--block") > 0) blocks.push_back(command.sweep.text_of("block"));
-    command.kernel.take_launches(grids, blocks, names);
-    const std::string grid = joined(grids, ",");
-    const bool is_of_source = grids.empty() && blocks.empty() && app.count("--code") == 0;
+    command.kernel.take_launches(grids, blocks, words);
     std::deque<KernelFiles> all_files;
     KernelFiles& files = all_files.emplace_back(command.kernel);
     KernelFile::Kernel kernel = files.of(machine).kernel(command.kernel_name);
-    std::vector<KernelChoice> choices;
-    std::vector<Warning> notes;
+    const std::vector<std::string> names{kernel.code.kernel};
+    const bool is_of_source = grids.empty() && blocks.empty() && app.count("--code") == 0;
+    LaunchedKernels launched =
+        is_of_source ? launches_of_source(all_files, names, machine, limits)
+                     : launches_of_options(all_files, names, false, grids, blocks, machine);
+    std::vector<KernelChoice> choices = launched.kernels.front().choices;
+    std::vector<Warning> notes = launched.kernels.front().notes;
     if (is_of_source) {
-        LaunchedKernels launched =
-            launches_of_source(all_files, {kernel.code.kernel}, machine, limits);
-        choices = {launched.kernels.front().choices.front()};
-        notes = {launched.kernels.front().notes.front()};
-    } else {
-        const std::string block =
-            files.block_of_launch(machine, command.kernel_name, grid, joined(blocks, ","));
-        choices = choices_of(kernel_axes(files.options(), grid, block));
+        choices.resize(1);
+        notes.resize(1);
     }
     if (choices.size() != 1)
         throw UsageError("explain kernel: one warp is drawn, so one launch is needed",

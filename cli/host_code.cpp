@@ -55,19 +55,23 @@ class HostCode {
     explicit HostCode(std::string& cuda) : cuda_(cuda), plain_(plain_code(cuda)) {}
 
     bool leave_out(Place at) {
-        at = std::min(plain_.find_first_not_of(blanks, at), plain_.size());
+        if (const Place mark = cuda_.find_first_not_of(" \t", at); cuda_.compare(mark, 1, "#") == 0)
+            return pass_over(mark);
+        at = std::min(plain_.find_first_not_of(" \t", at), plain_.size());
+        if (std::string_view("\n}").find(plain_[at]) != std::string_view::npos) return false;
         std::vector<Statement> around = statements_around(at);
-        const auto text = [&](const Statement& one) {
-            return std::string_view(plain_).substr(one.begin, one.end - one.begin);
-        };
-        std::erase_if(around, [&](const Statement& one) { return is_transparent(text(one)); });
+        std::erase_if(around, [&](const Statement& one) { return is_transparent(text_of(one)); });
+        // What is in the braces of a value, f({a, b}), is no statement.
+        while (!around.empty() && !is_whole(trimmed(text_of(around.back())))) around.pop_back();
         // A class may have functions of the device beside those of the host.
         const auto is_of_device_at = [&](const Statement& one) {
-            const std::string_view all = text(one);
+            const std::string_view all = text_of(one);
             return is_of_device(&one == &around.back() ? all : all.substr(0, all.find('{')));
         };
         if (around.empty() || std::ranges::any_of(around, is_of_device_at)) return false;
         const Statement& one = around.back();
+        const std::vector<std::string> names = names_declared_in(text_of(one));
+        const Place end_of_scope = around.size() > 1 ? std::prev(around.end(), 2)->end : one.end;
         // Lines of the preprocessor stay.
         bool has_changed = false;
         for (Place i = plain_.find_first_not_of(blanks, one.begin); i < one.end; ++i)
@@ -75,6 +79,11 @@ class HostCode {
                 cuda_[i] = plain_[i] = ' ';
                 has_changed = true;
             }
+        // What uses its names would be an error each of the next round.
+        for (const std::string& name : names)
+            for (Place use = one.end; (use = plain_.find(name, use)) < end_of_scope; ++use)
+                if (!is_of_name(plain_[use - 1]) && !is_of_name(plain_[use + name.size()]))
+                    leave_out(use);
         return has_changed;
     }
 
@@ -83,8 +92,7 @@ class HostCode {
         for (Place at = 0; (at = plain_.find("__global__", at)) != plain_.npos; ++at) {
             const std::vector<Statement> around = statements_around(at);
             const Statement& own = around.back();
-            const std::string_view text =
-                trimmed(std::string_view(plain_).substr(own.begin, own.end - own.begin));
+            const std::string_view text = trimmed(text_of(own));
             const Place kernel = text.find("__global__");
             if (!text.starts_with("template") || kernel == text.npos) continue;
             const std::string name = name_of_kernel(text.substr(kernel));
@@ -100,6 +108,46 @@ class HostCode {
     }
 
  private:
+    std::string_view text_of(const Statement& one) const {
+        return std::string_view(plain_).substr(one.begin, one.end - one.begin);
+    }
+    static bool is_whole(std::string_view text) {
+        return (text.ends_with(';') || text.ends_with('}')) &&
+               std::ranges::count(text, '{') == std::ranges::count(text, '}');
+    }
+    // "#error", where a build of its own would define a macro; what a kernel is made of it decides.
+    bool pass_over(Place at) {
+        const std::vector<Statement> around = statements_around(at);
+        const bool is_in_kernel = std::ranges::any_of(around, [&](const Statement& one) {
+            return !is_transparent(text_of(one)) && is_of_device(text_of(one)) &&
+                   plain_.find('{', one.begin) < at;
+        });
+        if (is_in_kernel || !trimmed(std::string_view(cuda_).substr(at + 1)).starts_with("error"))
+            return false;
+        for (; at < cuda_.size() && cuda_[at] != '\n'; ++at) cuda_[at] = plain_[at] = ' ';
+        return true;
+    }
+    // "x" and "y" of "T* x = f(a); int y": words behind another one, or the end of a type.
+    static std::vector<std::string> names_declared_in(std::string_view text) {
+        std::vector<std::string> names;
+        bool is_behind_type = false;
+        for (Place at = 0, end = 0; at < text.size(); at = std::max(end, at + 1)) {
+            end = at;
+            while (end < text.size() && is_of_name(text[end])) ++end;
+            const std::string word(text.substr(at, end - at));
+            const Place next = std::min(text.find_first_not_of(blanks, end), text.size() - 1);
+            if (is_behind_type && !word.empty() && text.find_first_of("=;({[,", next) == next)
+                names.push_back(word);
+            if (std::string_view(blanks).find(text[at]) == std::string_view::npos)
+                is_behind_type = word.empty()
+                                     ? text[at] == '>' || text[at] == '*' || text[at] == '&'
+                                     : word != "return" && !is_digit(word.front());
+        }
+        return names;
+    }
+    static bool is_of_name(char c) {
+        return c == '_' || is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    }
     // All statements and blocks that the place is in, the outermost first.
     std::vector<Statement> statements_around(Place at) const {
         std::vector<Statement> all;
@@ -144,9 +192,7 @@ class HostCode {
     static std::string name_of_kernel(std::string_view text) {
         for (Place open = 0; (open = text.find('(', open)) != text.npos; ++open) {
             const std::string_view before = trimmed(text.substr(0, open));
-            const auto first = std::find_if_not(before.rbegin(), before.rend(), [](char c) {
-                return c == '_' || is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-            });
+            const auto first = std::find_if_not(before.rbegin(), before.rend(), is_of_name);
             std::string name(first.base(), before.end());
             if (name.empty() || name.find("bounds") == name.npos) return name;
             open = text.find(')', open);

@@ -18,8 +18,8 @@ std::map<std::string, std::vector<std::size_t>> lines_of_errors(std::string_view
 std::string instantiations(const std::string& cuda);
 
 // Blanks the statements of host functions that stand in these lines, or declarations outside of
-// functions, and keeps all line numbers. False where nothing was left out: all else is the
-// device's.
+// functions, and #error, and keeps all line numbers. False where nothing was left out: all else is
+// the device's.
 bool leave_out_host_code(std::string& cuda, const std::vector<std::size_t>& lines);
 
 }  // namespace coalprof

@@ -175,7 +175,7 @@ class KernelRun {
     }
 
  private:
-    // A kernel of a file, ready to be executed.
+    // A kernel of a file, ready to be executed once it is assembled.
     struct Ready {
         const LaunchedKernel* launched;
         KernelFile::Kernel kernel;
@@ -201,6 +201,10 @@ class KernelRun {
             warn_once({"W-HEADERS", "",
                        fmt::format("headers that no folder of -I has were found in {}",
                                    printable(compiled.found_folders))});
+        if (!compiled.passed_over.empty())
+            warn_once({"W-ASSUMED", "",
+                       fmt::format("-D gives the macros that its build defines; passed over: {}",
+                                   trimmed(compiled.passed_over))});
         if (!compiled.instantiated.empty())
             warn_once({"W-ASSUMED", "",
                        "the file instantiates no kernel that compiles here: of templates types are "
@@ -212,12 +216,17 @@ class KernelRun {
         for (const LaunchedKernel& one : launched_.kernels) {
             const KernelFile& file = one.files->of(machine);
             warn_of(file);
-            kernels.push_back({&one, file.kernel(one.name)});
+            kernels.push_back({&one, file.kernel(one.name, false)});
             if (!skips_)
                 for (const KernelChoice& choice : one.choices)
                     require_possible(kernels.back().kernel.code, choice, machine);
         }
-        for (Ready& one : kernels)
+        for (Ready& one : kernels) {
+            try {
+                one.kernel = one.launched->files->of(machine).kernel(one.launched->name);
+            } catch (const LimitReached&) {  // counts are the PTX's then
+                limits_.begin_time();
+            }
             for (KernelChoice choice : one.launched->choices) {
                 stop_if_asked();
                 std::erase_if(choice.arguments, [&](const std::string& typed) {
@@ -229,6 +238,7 @@ class KernelRun {
                 if (says_machine) choice.swept.emplace_back("machine", machine.name);
                 predict_or_skip(one, choice, machine);
             }
+        }
     }
     void predict_or_skip(Ready& one, const KernelChoice& choice, const Machine& machine) {
         std::optional<UsageError> problem;

@@ -306,7 +306,7 @@ std::vector<std::string> KernelFile::names_found_by(const std::string& name) con
     return names;
 }
 
-KernelFile::Kernel KernelFile::kernel(const std::string& name) const {
+std::pair<const PtxModule*, const PtxFunction*> KernelFile::only(const std::string& name) const {
     const Found found = found_by(name);
     if (found.empty())
         throw UsageError(
@@ -318,7 +318,6 @@ KernelFile::Kernel KernelFile::kernel(const std::string& name) const {
                 : fmt::format("{}: it holds no kernel '{}'; it holds {}", shown(options_.file),
                               shown(name), list_of_names(names_found_by({}))),
             hint_for(name));
-    const auto [module, kernel] = found.front();
     if (const std::vector<std::string> several = names_found_by(name); several.size() > 1)
         throw UsageError(
             fmt::format("{}: it holds several kernels{}: {}", shown(options_.file),
@@ -329,9 +328,15 @@ KernelFile::Kernel KernelFile::kernel(const std::string& name) const {
                 "{0}{2} --grid ...",
                 shown(options_.file), printable(shell_word(long_kernel_name(several.front()))),
                 names_to_compare(several)));
+    return found.front();
+}
+
+KernelFile::Kernel KernelFile::kernel(const std::string& name, bool assembles) const {
+    const auto [module, kernel] = only(name);
     Kernel all{code_of(*module, *kernel), module->architecture};
-    const auto cubin = assemble_ptx(ptx_with_marks(*module, all.code), kernel->name,
-                                    source_.architecture, options_.cache_dir);
+    const auto cubin = assembles ? assemble_ptx(ptx_with_marks(*module, all.code), kernel->name,
+                                                source_.architecture, options_.cache_dir)
+                                 : std::nullopt;
     if (!cubin || !take_machine_code(all.code, *cubin)) merge_shared_accesses(all.code);
     return all;
 }
@@ -339,7 +344,7 @@ KernelFile::Kernel KernelFile::kernel(const std::string& name) const {
 std::string KernelFile::list(const std::string& name) const {
     std::string text;
     const Found found = found_by(name);
-    if (found.empty()) kernel(name);  // throws
+    if (found.empty()) only(name);  // throws
     for (const auto& [module, one] : found) {
         std::string parameters;
         try {
@@ -362,28 +367,15 @@ const KernelFile& KernelFiles::of(const Machine& machine) {
     return files_.try_emplace(cc, options_, bytes_, cc).first->second;
 }
 
-std::string KernelFiles::block_of_launch(const Machine& machine, const std::string& name,
-                                         const std::string& grid, const std::string& block) {
-    if (!grid.empty() && !block.empty()) return block;
-    const KernelFile::Kernel kernel = of(machine).kernel(name);
-    const Dimensions required = required_block(kernel.code);
-    std::vector<MissingArgument> missing;
-    if (grid.empty()) missing.push_back({"--grid", "--grid", "4096"});
-    const std::uint32_t most = kernel.code.most_threads;  // 0: no limit of its own
-    if (block.empty() && required.count() == 0)
-        missing.push_back(
-            {"--block", "--block", std::to_string(most == 0 ? 256 : std::min(most, 256u))});
-    if (!missing.empty()) require_nothing_missing(kernel.code, options_.arguments, missing);
-    return block.empty() ? text_of(required) : block;
-}
-
 KernelAxes kernel_axes(const KernelOptions& options, const std::string& grid,
                        const std::string& block) {
     KernelAxes axes;
-    for (const std::string& word : words_of_dimensions(grid, "--grid"))
-        axes.grids.push_back(parse_grid(word));
-    for (const std::string& word : words_of_dimensions(block, "--block"))
-        axes.blocks.push_back(parse_block(word));
+    if (!grid.empty())
+        for (const std::string& word : words_of_dimensions(grid, "--grid"))
+            axes.grids.push_back(parse_grid(word));
+    if (!block.empty())
+        for (const std::string& word : words_of_dimensions(block, "--block"))
+            axes.blocks.push_back(parse_block(word));
     for (const std::string& one : options.arguments) axes.arguments.push_back(read_argument(one));
     if (options.shared != "0") axes.shared_bytes = parse_size_bytes(options.shared, "--shared");
     return axes;

@@ -56,7 +56,8 @@ class KernelFile {
     };
     // Finds a kernel by its mangled or demangled name, the name alone, or a regular expression;
     // without a name, the only one. Throws UsageError where none or several fit.
-    Kernel kernel(const std::string& name) const;
+    // `assembles`: with what ptxas makes of it.
+    Kernel kernel(const std::string& name, bool assembles = true) const;
     // The symbols of all that `name` fits; empty: of all kernels.
     std::vector<std::string> names_found_by(const std::string& name) const;
     // A line for each kernel: its name and its parameters.
@@ -71,6 +72,7 @@ class KernelFile {
  private:
     using Found = std::vector<std::pair<const PtxModule*, const PtxFunction*>>;
     Found found_by(const std::string& name) const;
+    std::pair<const PtxModule*, const PtxFunction*> only(const std::string& name) const;
     std::string hint_for(const std::string& name) const;
     Code code_of(const PtxModule& module, const PtxFunction& kernel) const;
     void name_by_text(const PtxModule& module, PtxFunction& kernel) const;
@@ -92,11 +94,6 @@ class KernelFiles {
     KernelFiles& operator=(const KernelFiles&) = delete;
     const KernelOptions& options() const { return options_; }  // `file`: "code" of --code
     const KernelFile& of(const Machine& machine);
-    // The block as it was given, or the only one that the kernel was compiled for. Throws
-    // UsageError where grid or block is not given: all that the kernel's launch lacks, with a
-    // command that has it.
-    std::string block_of_launch(const Machine& machine, const std::string& name,
-                                const std::string& grid, const std::string& block);
 
  private:
     KernelOptions options_;
@@ -104,7 +101,8 @@ class KernelFiles {
     std::map<std::uint32_t, KernelFile> files_;  // by compute capability
 };
 
-// Reads grids, blocks and arguments of the launches. Throws UsageError where one does not fit.
+// Reads grids, blocks and arguments of the launches; none of what is empty. Throws UsageError where
+// one does not fit.
 KernelAxes kernel_axes(const KernelOptions& options, const std::string& grid,
                        const std::string& block);
 

@@ -59,17 +59,14 @@ class SourceReading {
         compile();
         for (KernelFiles* one : compiled_) find_kernels(*one);
         if (found_.empty() && !problem_)
-            compiled_.front()->of(machine_).kernel(names_.empty() ? "" : names_.front());  // throws
+            compiled_.front()->of(machine_).kernel(names_.empty() ? "" : names_.front(),
+                                                   false);  // throws
         for (const auto& [file, symbol] : found_)
             attempt(short_kernel_name(symbol), [&] { add_launches(*file, symbol); });
         if (!all_.kernels.empty() && !foreign_.empty())
             throw UsageError(fmt::format("--arg {}: no kernel here has a parameter of this name",
                                          shown(foreign_.front())),
                              "coalprof kernel FILE --list lists the parameters of all");
-        if (all_.kernels.empty() && problem_ && !found_.empty() && !foreign_.empty())
-            throw UsageError(fmt::format("{}; no parameter takes --arg {}", problem_->what(),
-                                         shown(foreign_.front())),
-                             problem_->hint());
         if (all_.kernels.empty() && problem_) throw UsageError(*problem_);
         tell_apart();
         return std::move(all_);
@@ -119,29 +116,30 @@ class SourceReading {
         for (const std::string& name : names_.empty() ? std::vector<std::string>{""} : names_) {
             const std::vector<std::string> found = file.names_found_by(name);
             if (found.empty() && (files_.size() == 1 || (name.empty() && file.holds("__global__"))))
-                attempt(of.options().file, [&] { file.kernel(name); });
+                attempt(of.options().file, [&] { file.kernel(name, false); });
             symbols.insert(symbols.end(), found.begin(), found.end());
         }
-        if (symbols.size() > most_kernels_of_source)
-            attempt(of.options().file, [&] {
-                throw UsageError(fmt::format("{}: it holds {} kernels", shown(of.options().file),
-                                             symbols.size()),
-                                 "name some: coalprof kernel FILE NAME; --list lists them");
-            });
-        else
-            for (std::string& one : symbols) found_.emplace_back(&of, std::move(one));
+        if (symbols.size() > most_kernels_of_source) {
+            all_.skipped.push_back(
+                {"W-SKIPPED", of.options().file,
+                 fmt::format("it holds {} kernels, and these are the first {}; name others: "
+                             "coalprof kernel FILE NAME; --list lists them",
+                             symbols.size(), most_kernels_of_source)});
+            symbols.resize(most_kernels_of_source);
+        }
+        for (std::string& one : symbols) found_.emplace_back(&of, std::move(one));
     }
 
     void add_launches(KernelFiles& of, const std::string& symbol) {
         const KernelOptions& options = of.options();
-        const KernelFile::Kernel kernel = of.of(machine_).kernel(symbol);
-        std::erase_if(foreign_, [&](const std::string& one) { return takes(kernel.code, one); });
-        LaunchedKernel one{.files = &of, .name = symbol, .types = types_of(kernel.code)};
+        const Code code = of.of(machine_).kernel(symbol, false).code;
+        std::erase_if(foreign_, [&](const std::string& one) { return takes(code, one); });
+        LaunchedKernel one{.files = &of, .name = symbol, .types = types_of(code)};
         // The file's own launches come first, then those of the others.
         std::vector<const std::vector<PlacedLaunch>*> places{&of.of(machine_).host_launches()};
         for (KernelFiles* other : compiled_)
             if (other != &of) places.push_back(&other->of(machine_).host_launches());
-        for (SourceLaunch& launch : launches_of_kernel(kernel.code, places, options.arguments)) {
+        for (SourceLaunch& launch : launches_of_kernel(code, places, options.arguments)) {
             one.axes = {.grids = {{launch.choice.grid}},
                         .blocks = {launch.choice.block},
                         .arguments = {},
@@ -280,14 +278,39 @@ LaunchedKernels launches_of_options(std::deque<KernelFiles>& files,
     }
     const std::vector<std::string> grids_of_each = each_its_own(grids, kernels.size());
     const std::vector<std::string> blocks_of_each = each_its_own(blocks, kernels.size());
+    std::array<std::uint64_t, 3> threads{};  // of the largest launch: all get the same numbers
     for (std::size_t i = 0; i < kernels.size(); ++i) {
         LaunchedKernel& one = kernels[i];
-        const std::string grid = value_of(grids_of_each, i, kernels.size(), "--grid");
-        const std::string block = one.files->block_of_launch(
-            machine, one.name, grid, value_of(blocks_of_each, i, kernels.size(), "--block"));
-        one.axes = kernel_axes(one.files->options(), grid, block);
+        const Code code = one.files->of(machine).kernel(one.name, false).code;
+        one.axes =
+            kernel_axes(one.files->options(), value_of(grids_of_each, i, kernels.size(), "--grid"),
+                        value_of(blocks_of_each, i, kernels.size(), "--block"));
+        std::string assumed;
+        if (one.axes.blocks.empty()) {
+            one.axes.blocks.push_back(assumed_block(code));
+            if (required_block(code).count() == 0)
+                assumed = " --block " + text_of(one.axes.blocks.front());
+        }
+        if (one.axes.grids.empty()) {
+            one.axes.grids.push_back(assumed_grid(code));
+            assumed += fmt::format(" --grid {}/block", text_of(one.axes.grids.front().size));
+        }
         one.choices = choices_of(one.axes);
-        one.types = types_of(one.files->of(machine).kernel(one.name).code);
+        one.types = types_of(code);
+        one.notes = {{"", "", std::move(assumed)}};
+        for (const KernelChoice& choice : one.choices)
+            for (std::size_t axis = 0; axis < threads.size(); ++axis)
+                threads[axis] = std::max(threads[axis], threads_of(choice)[axis]);
+    }
+    for (LaunchedKernel& one : kernels) {
+        KernelChoice choice = one.choices.front();
+        const auto given = static_cast<std::ptrdiff_t>(choice.arguments.size());
+        one.notes = {with_numbers(one.files->of(machine).kernel(one.name, false).code, choice,
+                                  threads, {}, one.notes.front().text)};
+        if (one.notes.front().text.empty()) one.notes.clear();
+        for (KernelChoice& each : one.choices)
+            each.arguments.insert(each.arguments.end(), choice.arguments.begin() + given,
+                                  choice.arguments.end());
     }
     return {std::move(kernels)};
 }

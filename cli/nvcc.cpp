@@ -37,7 +37,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view stand_in =
-#include "cuda_stand_in.inc"
+#include "cuda_runtime.inc"
+    ;
+// In place of PyTorch's headers, for extensions.
+constexpr std::string_view torch_stand_in =
+#include "torch.inc"
     ;
 // Headers of the toolkit that kernels include.
 constexpr const char* stood_in_for =
@@ -69,6 +73,7 @@ constexpr std::string_view in_place_of_headers = R"(#pragma once
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <iostream>
 #include <limits>
 #include <memory>
 #include <stdexcept>
@@ -269,13 +274,13 @@ class Compilation {
                                              ? words_for_clang(compiler.path, device_options)
                                              : words_for(compiler.path);
         const CompileCache cache(source_.cache_dir, key_of(words));
-        if (auto known = known_files(cache, 4)) return compiled_of(*known, compiler);
+        if (auto known = known_files(cache, 5)) return compiled_of(*known, compiler);
         constexpr std::string_view none = "\n";
         std::string cuda(source_.bytes), instantiated;
         for (int round = 0;; ++round) {
             if (is_pasted()) cuda = source_of(pasted_, source_.file);
             save("source.cu", cuda);
-            if (compiles(words, !compiler.is_clang && round == 0)) {
+            if (compiles(words, !compiler.is_clang)) {
                 if (!is_pasted() && instantiated.empty() && has_no_kernel()) {
                     instantiated = instantiations(cuda);
                     if (!instantiated.empty()) {
@@ -283,7 +288,6 @@ class Compilation {
                         continue;
                     }
                 }
-                if (!compiler.is_clang && round > 0) name_parameters(words);
                 break;
             }
             const std::string messages = text_of("messages", most_message_bytes);
@@ -299,7 +303,7 @@ class Compilation {
         CompileCache::Entry made{
             .files = {},
             .values = {text_of("kernels.ptx", most_ptx_bytes), text_of("names.ptx", most_ptx_bytes),
-                       instantiated, joined(found_folders_)}};
+                       instantiated, joined(found_folders_), passed_over_}};
         for (const std::string& one : dependencies(text_of("kernels.d", most_ptx_bytes)))
             if (!is_own(one)) made.files.push_back(names_.original(one));
         std::ranges::copy(missing_headers_, std::back_inserter(made.values));
@@ -308,7 +312,7 @@ class Compilation {
     }
 
  private:
-    // Most files compile at once, and then their parameters have been named meanwhile.
+    // Parameters are named meanwhile.
     bool compiles(const std::vector<std::string>& words, bool names_parameters) const {
         std::future<int> naming;
         if (names_parameters)
@@ -323,6 +327,10 @@ class Compilation {
         if (is_pasted()) return note_undeclared(pasted_, messages);
         if (takes_header(messages, words)) return true;
         if (first_errors_.empty()) first_errors_ = messages;
+        if (const std::size_t at = messages.find(": #error "); at != messages.npos) {
+            const std::size_t begin = messages.rfind('\n', at) + 1;
+            passed_over_ += names_.in_text(messages.substr(begin, messages.find('\n', at) - begin));
+        }
         bool has_changed = false;
         for (const auto& [file, lines] : lines_of_errors(messages)) {
             if (file == path("source.cu")) {
@@ -388,7 +396,10 @@ class Compilation {
         if (name.find("..") != name.npos || ::access(whole.c_str(), F_OK) == 0) return false;
         std::error_code ignored;  // writing says it
         fs::create_directories(whole.parent_path(), ignored);
-        save(fs::relative(whole, folder_.path(), ignored).string(), in_place_of_headers);
+        std::string text(in_place_of_headers);
+        for (const char* of_torch : {"torch/", "ATen/", "c10/", "THC/"})
+            if (name.starts_with(of_torch)) text += torch_stand_in;
+        save(fs::relative(whole, folder_.path(), ignored).string(), text);
         missing_headers_.push_back(name);
         return true;
     }
@@ -447,9 +458,10 @@ class Compilation {
                 names_,
                 std::move(made.values[1]),
                 std::move(made.values[2]),
-                {std::next(made.values.begin(), 4), made.values.end()},
+                {std::next(made.values.begin(), 5), made.values.end()},
                 std::move(made.files),
                 std::move(made.values[3]),
+                std::move(made.values[4]),
                 compiler.is_clang};
     }
     bool has_no_kernel() const {
@@ -581,6 +593,8 @@ class Compilation {
                 "-D {0} replaces this name everywhere, also in CUDA's headers; a "
                 "parameter's value is --arg {0}",
                 shown(source_.defines.front()));
+        if (messages.find(": #error ") != messages.npos)
+            return "-D NAME=VALUE gives a macro that its build defines";
         if (!missing_headers_.empty()) return hint_for_headers(missing_headers_);
         for (const std::string_view sentence :
              {"use of undeclared identifier '", "identifier \""}) {
@@ -604,6 +618,7 @@ class Compilation {
     const RepositoryHeaders repository_{source_.file};
     std::vector<std::string> found_folders_, missing_headers_;
     std::string first_errors_;        // after all headers are there
+    std::string passed_over_;         // messages of #error
     std::set<std::string> replaced_;  // copies of headers without what does not compile
     PastedCode pasted_;
     const WorkFolder folder_;

@@ -51,6 +51,7 @@ struct CompiledCuda {
     std::vector<std::string> missing_headers;  // others stood for them
     std::vector<std::string> files;            // that were read
     std::string found_folders;                 // of headers, that -I does not name
+    std::string passed_over;                   // #error, as the compiler says it
     bool is_of_clang = false;
 };
 

@@ -39,6 +39,9 @@ bool reads_z(const Code& code) { return reads_one_of(code, {SlotKind::tid_z, Slo
 bool reads_y(const Code& code) {
     return reads_z(code) || reads_one_of(code, {SlotKind::tid_y, SlotKind::ctaid_y});
 }
+
+}  // namespace
+
 Dimensions assumed_block(const Code& code) {
     if (const Dimensions required = required_block(code); required.count() != 0) return required;
     const Dimensions usual = reads_y(code) ? Dimensions{32, 8, 1} : Dimensions{256, 1, 1};
@@ -46,15 +49,35 @@ Dimensions assumed_block(const Code& code) {
                ? Dimensions{code.most_threads, 1, 1}
                : usual;
 }
-// 2^20 threads in as many dimensions as the kernel reads.
-Dimensions assumed_grid(const Code& code, const Dimensions& block) {
+GridSize assumed_grid(const Code& code) {
     const Dimensions threads = reads_z(code)   ? Dimensions{256, 128, 32}
                                : reads_y(code) ? Dimensions{1024, 1024, 1}
                                                : Dimensions{1 << 20, 1, 1};
-    const auto blocks = [](std::uint64_t all, std::uint64_t of_block) {
-        return (all + of_block - 1) / of_block;
-    };
-    return {blocks(threads.x, block.x), blocks(threads.y, block.y), blocks(threads.z, block.z)};
+    return {threads, true};
+}
+
+std::array<std::uint64_t, 3> threads_of(const KernelChoice& choice) {
+    return {choice.grid.x * choice.block.x, choice.grid.y * choice.block.y,
+            choice.grid.z * choice.block.z};
+}
+
+Warning with_numbers(const Code& code, KernelChoice& choice,
+                     const std::array<std::uint64_t, 3>& threads, std::string text,
+                     std::string options) {
+    for (std::string& one : assumed_arguments(code, choice.arguments, threads)) {
+        options += " --arg " + shell_word(one);
+        choice.arguments.push_back(std::move(one));
+    }
+    if (!options.empty())
+        text += fmt::format("{}assumed, give your own:{}", text.empty() ? "" : "; ", options);
+    return {options.empty() ? "W-SOURCE" : "W-ASSUMED", short_kernel_name(code.kernel),
+            printable(text)};
+}
+
+namespace {
+
+std::string launch_option(const KernelChoice& choice) {
+    return fmt::format(" --launch '<<<{}, {}>>>'", text_of(choice.grid), text_of(choice.block));
 }
 
 bool is_given(const Code& code, const std::vector<std::string>& typed, std::size_t at) {
@@ -81,36 +104,27 @@ SourceLaunch launch_of_host(const Code& code, const PlacedLaunch& placed,
         text += fmt::format(", {} = {}", name, *value);
     }
     const auto grid = dimensions_of(host.grid), block = dimensions_of(host.block);
-    try {
-        require_nothing_missing(code, choice.arguments, {});
-    } catch (const UsageError& error) {
-        throw UsageError(fmt::format("launch of {}: {}", placed.place, error.what()), error.hint());
-    }
     choice.block = block ? *block : assumed_block(code);
-    choice.grid = grid ? *grid : assumed_grid(code, choice.block);
+    choice.grid = grid ? *grid : assumed_grid(code).blocks_of(choice.block);
     choice.shared_bytes = static_cast<std::uint64_t>(std::max(0.0, host.shared_bytes.value_or(0)));
     if (choice.shared_bytes > 0)
         text = fmt::format(", {} bytes shared", choice.shared_bytes) + text;
-    constexpr const char* is_assumed = " (assumed)";
-    text =
-        fmt::format("launch of {}: {} blocks{} of {}{}{}", placed.place, text_of(choice.grid),
-                    grid ? "" : is_assumed, text_of(choice.block), block ? "" : is_assumed, text);
-    return {std::move(choice),
-            {"W-SOURCE", short_kernel_name(code.kernel), printable(text)},
-            placed.place};
+    text = fmt::format("launch of {}: {} blocks of {}{}", placed.place, text_of(choice.grid),
+                       text_of(choice.block), text);
+    Warning note = with_numbers(code, choice, threads_of(choice), std::move(text),
+                                grid && block ? "" : launch_option(choice));
+    return {std::move(choice), std::move(note), placed.place};
 }
 
 SourceLaunch assumed_launch(const Code& code, const std::vector<std::string>& typed) {
     const Dimensions block = assumed_block(code);
-    const KernelChoice choice{
-        .grid = assumed_grid(code, block), .block = block, .arguments = typed};
-    require_nothing_missing(code, typed, {});
-    return {choice,
-            {"W-ASSUMED", short_kernel_name(code.kernel),
-             fmt::format("no launch of it was found: {} blocks of {} are assumed, and arrays as "
-                         "large as what they touch. --launch '<<<G, B>>>' says more",
-                         text_of(choice.grid), text_of(choice.block))},
-            {}};
+    KernelChoice choice{
+        .grid = assumed_grid(code).blocks_of(block), .block = block, .arguments = typed};
+    Warning note =
+        with_numbers(code, choice, threads_of(choice),
+                     "no launch of it was found, and arrays are as large as what they touch",
+                     launch_option(choice));
+    return {std::move(choice), std::move(note), {}};
 }
 
 }  // namespace
@@ -121,25 +135,16 @@ std::vector<SourceLaunch> launches_of_kernel(
     std::vector<std::string> typed = all_typed;
     std::erase_if(typed, [&](const std::string& one) { return !takes(code, one); });
     std::vector<SourceLaunch> launches, assumed;  // of these the grid or the block
-    std::optional<UsageError> problem, lesser;
     for (const std::vector<PlacedLaunch>* place : places) {
         for (const PlacedLaunch& one : *place) {
             if (!is_same_kernel(one.launch.kernel, code.kernel)) continue;
             const bool is_whole = dimensions_of(one.launch.grid) && dimensions_of(one.launch.block);
-            try {
-                SourceLaunch made = launch_of_host(code, one, typed);
-                made.choice.swept = {{"launch", one.place}};
-                (is_whole ? launches : assumed).push_back(std::move(made));
-            } catch (const UsageError& error) {
-                std::optional<UsageError>& first = is_whole ? problem : lesser;
-                if (!first) first = error;
-            }
+            (is_whole ? launches : assumed).push_back(launch_of_host(code, one, typed));
+            (is_whole ? launches : assumed).back().choice.swept = {{"launch", one.place}};
         }
-        if (!launches.empty() || !assumed.empty() || problem || lesser) break;
+        if (!launches.empty() || !assumed.empty()) break;
     }
-    if (launches.empty() && !problem) launches = std::move(assumed);
-    if (!problem) problem = lesser;
-    if (launches.empty() && problem) throw UsageError(*problem);
+    if (launches.empty()) launches = std::move(assumed);
     if (launches.empty()) launches.push_back(assumed_launch(code, typed));
     if (launches.size() == 1) launches.front().choice.swept.clear();
     return launches;

@@ -2,6 +2,8 @@
 // one of a million threads.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -19,9 +21,19 @@ struct SourceLaunch {
 // True if the kernel has a parameter that "NAME=VALUE" names.
 bool takes(const Code& code, const std::string& typed);
 
+// A million threads in as many dimensions as the kernel reads.
+Dimensions assumed_block(const Code& code);
+GridSize assumed_grid(const Code& code);
+std::array<std::uint64_t, 3> threads_of(const KernelChoice& choice);  // of its grid
+
+// Gives a launch the numbers that it lacks, and says so behind `text` and `options`, what of it was
+// assumed before: " --block 256". W-SOURCE where nothing is assumed.
+Warning with_numbers(const Code& code, KernelChoice& choice,
+                     const std::array<std::uint64_t, 3>& threads, std::string text,
+                     std::string options);
+
 // `places`: where it may be launched; the first that does so counts. `typed` arguments come before
-// those of the host code. Throws UsageError that names what cannot be worked out and decides
-// addresses or branches.
+// those of the host code.
 std::vector<SourceLaunch> launches_of_kernel(
     const Code& code, const std::vector<const std::vector<PlacedLaunch>*>& places,
     const std::vector<std::string>& typed);

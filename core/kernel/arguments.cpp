@@ -13,6 +13,7 @@
 #include "core/pattern/array_text.h"
 #include "core/program/code.h"
 #include "core/program/statement.h"
+#include "core/program/thread_bounds.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
 #include "core/text/name_list.h"
@@ -433,52 +434,59 @@ class Binder {
 
 }  // namespace
 
-BoundLaunch bind_arguments(Code& code, const std::vector<std::string>& typed) {
-    BoundLaunch bound = Binder(code, typed).bind();
-    require_nothing_missing(code, typed, {});
-    return bound;
-}
-
 namespace {
 
 // Numbers and structures that decide addresses or branches.
-std::vector<MissingArgument> missing_arguments(const Code& code,
-                                               const std::vector<std::string>& all_typed) {
+std::vector<std::size_t> missing_parameters(const Code& code,
+                                            const std::vector<std::string>& all_typed) {
     std::vector<bool> is_given(code.parameters.size(), false);
     for (const std::string& typed : all_typed)
         if (const auto at = parameter_of(code, typed)) is_given[*at] = true;
     for (std::size_t i = code.own_parameters(); i < is_given.size(); ++i)
         if (is_given[code.structures[i - code.own_parameters()]]) is_given[i] = true;
-    std::vector<MissingArgument> missing;
-    for (std::size_t i = 0; i < is_given.size(); ++i) {
-        if (is_given[i] || code.is_address[i] || !code.is_needed[i]) continue;
-        const PtxParameter& one = code.parameters[i];
-        const std::string_view value = one.size_bytes > 8          ? "@raw.bin"
-                                       : one.type.starts_with('f') ? "1.5"
-                                       : one.size_bytes == 1       ? "1"
-                                                                   : "1000";
-        const std::string name = parameter_name(code, i);
-        missing.push_back({fmt::format("--arg {} ({})", name, type_text(code, i)), "--arg",
-                           fmt::format("{}={}", name, value)});
-    }
+    std::vector<std::size_t> missing;
+    for (std::size_t i = 0; i < is_given.size(); ++i)
+        if (!is_given[i] && !code.is_address[i] && code.is_needed[i]) missing.push_back(i);
     return missing;
 }
 
 }  // namespace
 
-void require_nothing_missing(const Code& code, const std::vector<std::string>& typed,
-                             std::vector<MissingArgument> missing) {
-    std::ranges::move(missing_arguments(code, typed), std::back_inserter(missing));
-    if (missing.empty()) return;
+BoundLaunch bind_arguments(Code& code, const std::vector<std::string>& typed) {
+    BoundLaunch bound = Binder(code, typed).bind();
     std::string texts, examples;
-    for (const MissingArgument& one : missing) {
-        texts += fmt::format("{}{}", texts.empty() ? "" : ", ", one.text);
-        examples += fmt::format("{}{}", examples.empty() ? "" : " ",
-                                shell_words({one.option, one.example}));
+    for (const std::size_t i : missing_parameters(code, typed)) {
+        const std::string name = parameter_name(code, i);
+        texts +=
+            fmt::format("{}--arg {} ({})", texts.empty() ? "" : ", ", name, type_text(code, i));
+        examples += fmt::format(" --arg {}={}", name,
+                                code.parameters[i].size_bytes > 8 ? "@raw.bin" : "1000");
     }
-    throw UsageError(fmt::format("kernel {}: its launch lacks {}",
-                                 printable(kernel_name(code.kernel)), printable(texts)),
-                     fmt::format("add, with your own values: {}", printable(examples)));
+    if (!texts.empty())
+        throw UsageError(fmt::format("kernel {}: its launch lacks {}",
+                                     printable(kernel_name(code.kernel)), printable(texts)),
+                         fmt::format("add, with your own values:{}", printable(examples)));
+    return bound;
+}
+
+std::vector<std::string> assumed_arguments(const Code& code, const std::vector<std::string>& typed,
+                                           const std::array<std::uint64_t, 3>& threads) {
+    constexpr std::uint64_t usual_size = 1024;  // of a row, say
+    std::vector<std::string> assumed;
+    std::vector<std::uint64_t> sizes;
+    for (const std::size_t i : missing_parameters(code, typed)) {
+        const PtxParameter& one = code.parameters[i];
+        if (sizes.empty()) sizes = sizes_by_threads(code, threads);
+        // What is in structures without names and compared with nothing may be a stride in bytes.
+        const bool is_nameless = i >= code.own_parameters() && one.source.name.empty();
+        if (one.size_bytes > 8 || (is_nameless && sizes[i] == 0)) continue;
+        const bool is_size = one.size_bytes > 1 && !one.type.starts_with('f');
+        const std::uint64_t most = one.size_bytes < 4 ? usual_size : 1 << 30;
+        assumed.push_back(
+            fmt::format("{}={}", parameter_name(code, i),
+                        is_size ? std::min(sizes[i] == 0 ? usual_size : sizes[i], most) : 1));
+    }
+    return assumed;
 }
 
 std::string describe_parameters(const Code& code) {

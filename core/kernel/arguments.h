@@ -2,6 +2,8 @@
 // "y=x" for a pointer to another one's target.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,23 +20,18 @@ struct BoundLaunch {
 };
 
 // `typed`: each NAME_OR_POSITION=VALUE. Throws UsageError: an unknown name, a value that does not
-// fit, a scalar that is missing although an address or a branch depends on it. Where pointers share
-// an array, the code is marked anew: values that one stores the other loads.
+// fit, an argument that is missing although an address or a branch depends on it. Where pointers
+// share an array, the code is marked anew: values that one stores the other loads.
 BoundLaunch bind_arguments(Code& code, const std::vector<std::string>& typed);
 
 // The parameter that "NAME", "NAME=VALUE" or "2=VALUE" names.
 std::optional<std::size_t> parameter_of(const Code& code, const std::string& typed);
 
-// An argument that a launch lacks.
-struct MissingArgument {
-    std::string text;     // "--arg n (int)"
-    std::string option;   // "--arg"
-    std::string example;  // "n=1000"
-};
-// Throws UsageError naming `missing` and every number or structure that decides addresses or
-// branches and was not given, with the option to add.
-void require_nothing_missing(const Code& code, const std::vector<std::string>& typed,
-                             std::vector<MissingArgument> missing);
+// For numbers that decide addresses or branches and are not given, each NAME=VALUE: sizes as
+// core/program/thread_bounds.h has them, 1024 where it has none, 1 of reals and truths. Not for
+// structures that are no numbers, and strides in those that have no names.
+std::vector<std::string> assumed_arguments(const Code& code, const std::vector<std::string>& typed,
+                                           const std::array<std::uint64_t, 3>& threads);
 
 // "x (float*), 1 (u32)": a kernel's parameters for --list and errors. Types are those of the source
 // as far as they are known.

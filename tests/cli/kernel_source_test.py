@@ -130,6 +130,28 @@ class Compiled(Case):
         self.assertEqual(document["points"][0]["parameters"]["kernel"], "k<float, 32, false, 2>")
         self.assertIn("W-ASSUMED", codes_of(document))
 
+    # PyTorch's headers are nowhere: accessors of a contiguous tensor, whose last index is the fastest.
+    def test_takes_a_kernel_of_a_pytorch_extension(self):
+        self.write("k.cu", "#include <torch/extension.h>\n#include <ATen/cuda/CUDAContext.h>\n"
+                           "template <typename scalar_t> __global__ void k(const at::PackedTensorAccessor64<scalar_t, 2> a,\n"
+                           "    scalar_t* y) { y[threadIdx.x] = a[threadIdx.x][0]; }\n"
+                           "void run(const torch::Tensor& a, torch::Tensor y) {\n  no::Check c = a, d{a, {1, 2}};\n  no::check(c, {d, d});\n"
+                           '  AT_DISPATCH_FLOATING_TYPES(a.scalar_type(), "k", [&] {\n'
+                           "    k<scalar_t><<<1, 32>>>(a.packed_accessor64<scalar_t, 2>(), y.data_ptr<scalar_t>()); });\n}\n")
+        document = self.run_ok("kernel", "k.cu", "--grid", "1", "--block", "32", "--arg", "a.sizes_[1]=8", "--json", cwd=self.folder).json
+        self.assertEqual(document["points"][0]["parameters"]["kernel"], "k<float>")
+        self.assertEqual(document["points"][0]["predicted"]["load_sectors"], 32)
+        self.assertEqual(document["points"][0]["predicted"]["store_sectors"], 4)
+
+    def test_passes_over_errors_that_macros_of_a_build_would_avoid(self):
+        kernel = "__global__ void k(float* x) {\n%s\n  x[threadIdx.x] = 1;\n}\n"
+        error = "#ifndef HALF\n#error HALF is not defined\n#endif"
+        self.write("k.cu", error + "\n" + kernel % "")
+        document = self.run_ok("kernel", "k.cu", "--json", cwd=self.folder).json
+        self.assertIn("HALF is not defined", "".join(one["text"] for one in document["warnings"] if one["code"] == "W-ASSUMED"))
+        self.write("k.cu", kernel % error)
+        self.assertIn("-D NAME", self.check(harness.run("kernel", "k.cu", cwd=self.folder), harness.USAGE).err_text)
+
     def test_says_what_to_give_where_the_device_s_part_does_not_compile(self):
         for text, hint in (("#include <no/where.h>\n__global__ void k(float* x) { x[where(1)] = 1; }\n", "-I FOLDER"),
                            ("__global__ void k(float* x) { x[threadIdx.x * STRIDE] = 1; }\n", "-D STRIDE="),
@@ -423,24 +445,31 @@ class OfSource(Case):
         self.assertIn("2 blocks of 64", drawn)
 
     def test_names_what_cannot_be_worked_out(self):
-        self.refuse_with("--arg n", AROUND % "k<<<1, 32>>>(x, atoi(argv[1]), 1);")
+        document = self.predicted(AROUND % "k<<<1, 32>>>(x, atoi(argv[1]), 1);")
+        self.assertIn("1 blocks of 32, a = 1; assumed, give your own: --arg n=32", self.notes(document, "W-ASSUMED")[0])
         # A grid is assumed, so that there are a million threads.
         document = self.predicted(AROUND % "k<<<atoi(argv[1]), 32>>>(x, 7, 1);")
         self.assertEqual(document["points"][0]["parameters"]["grid"], "32768")
-        self.assertIn("32768 blocks (assumed) of 32, n = 7", self.notes(document, "W-SOURCE")[0])
+        self.assertIn("of 32, n = 7, a = 1; assumed, give your own: --launch '<<<32768, 32>>>'", self.notes(document, "W-ASSUMED")[0])
         # What is typed is taken.
         document = self.predicted(AROUND % "k<<<1, 32>>>(x, atoi(argv[1]), 1);", "--arg", "n=32")
         self.assertEqual(document["points"][0]["predicted"]["load_sectors"], 4)
 
-    def refuse_with(self, words, text):
-        with open(f"{self.folder}/k.cu", "w", encoding="ascii") as file:
-            file.write(text)
-        self.assertIn(words, self.check(harness.run("kernel", "k.cu", cwd=self.folder), harness.USAGE).err_text)
-
-    def test_asks_for_what_it_takes(self):
-        text = "__global__ void k(float* x, bool on, int n, float a) { if (on && a > 0) x[threadIdx.x * n] = 1; }\n"
-        self.refuse_with("--arg on=1 --arg n=1000 --arg a=1.5", text)
-        self.predicted(text, "--arg", "on=1", "--arg", "n=1000", "--arg", "a=1.5")
+    # Each number by what it is compared with: the place of a thread, that of one axis, a counter of rounds, nothing.
+    def test_assumes_the_numbers_that_nobody_gives(self):
+        flat, plane = "blockIdx.x * blockDim.x + threadIdx.x", "blockIdx.y * blockDim.y + threadIdx.y"
+        rounds = "if (i < n && on && a > 0) for (int k = 0; k < m; ++k) x[i * p + k] = 1;"
+        for body, assumed in ((f"int i = {flat}; {rounds}", "--arg on=1 --arg n=1048576 --arg m=128 --arg p=1024 --arg a=1"),
+                              (f"int i = {flat}; if (i < n * m * p) x[i] = a;", "--arg n=128 --arg m=128 --arg p=128"),
+                              (f"int i = {flat}, j = {plane}; if (i < n && j < m) x[j * p + i] = 1;",
+                               "--arg n=1024 --arg m=1024 --arg p=1024")):
+            text = f"__global__ void k(float* x, bool on, int n, int m, int p, float a) {{ {body} }}\n"
+            with self.subTest(assumed):
+                notes = self.notes(self.predicted(text), "W-ASSUMED")
+                self.assertTrue(notes[0].endswith(assumed), notes)
+        # What is given stays as it is, and a launch that is given is what threads are compared with.
+        notes = self.notes(self.predicted(text, "--grid", "16x2", "--block", "32x8", "--arg", "p=77"), "W-ASSUMED")
+        self.assertEqual(notes, ["assumed, give your own: --arg n=512 --arg m=16"])
 
     # Kernels that other arguments would choose are launched with the numbers of this run.
     def test_takes_launches_that_another_argument_chooses(self):
@@ -469,15 +498,14 @@ class OfSource(Case):
             "__global__ void lost(float* x, int n) { x[threadIdx.x * n] = 1; }\n"
             "template <class T> void call(T* x, int n) { set<<<n, 256>>>(x); }\n"
             "struct Solver { float* x; void step() { far<<<4096, 256>>>(x); } };\n"
-            "void other(double* d, float* f, int n) { call(d, 64); lost<<<1, 32>>>(f, n); }\n", code=harness.PARTIAL)
+            "void other(double* d, float* f, int n) { call(d, 64); lost<<<1, 32>>>(f, n); }\n")
         points = document["points"]
-        self.assertEqual([one["parameters"]["kernel"] for one in points], ["far", "nowhere", "set<double>"])
-        self.assertEqual([one["parameters"]["grid"] for one in points], ["4096", "4096", "64"])
+        self.assertEqual([one["parameters"]["kernel"] for one in points], ["far", "nowhere", "set<double>", "lost"])
+        self.assertEqual([one["parameters"]["grid"] for one in points], ["4096", "4096", "64", "1"])
         self.assertEqual(points[0]["parameters"]["costliest"], "k.cu:2 store x")
         # Lanes 128 bytes apart: what that costs is the finding that gains most.
         self.assertEqual(document["findings"][0]["kernel"], "far")
-        self.assertEqual([one["point"] for one in document["warnings"] if one["code"] == "W-ASSUMED"], ["nowhere"])
-        self.assertEqual([one["point"] for one in document["warnings"] if one["code"] == "W-SKIPPED"], ["lost"])
+        self.assertEqual([one["point"] for one in document["warnings"] if one["code"] == "W-ASSUMED"], ["nowhere", "lost"])
 
     def test_assumes_a_million_threads_in_as_many_dimensions_as_are_read(self):
         for axes, grid, block in (("x", "4096", "256"), ("xy", "32x128", "32x8"), ("xyz", "8x16x32", "32x8")):

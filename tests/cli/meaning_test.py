@@ -439,10 +439,10 @@ __global__ void voted(float* y) {
         self.ask("kernel host.cu --best", DONE, "one launch")
         self.ask("kernel k.cu step --list", DONE, "step: p")
         self.ask("kernel k.cu stp --list", USAGE, "did you mean step")
-        self.ask("kernel k.cu step --arg count=5", USAGE, "lacks --arg n", "takes --arg count=5")
+        self.ask("kernel k.cu step --arg count=5", USAGE, "no kernel here has a parameter of this name")
         self.ask("kernel k.cu gather --grid 4 --block 32 --arg Idx=3", USAGE, "did you mean idx?")
         self.ask("kernel --code for(;;){a[i]=1; --grid 4 --block 32", USAGE, "add } behind")
-        self.ask("kernel k.cu step 4096 256", USAGE, "--grid 4096 --block 256")
+        self.ask("kernel k.cu step 4096 256", PARTIAL, "--grid 4096 --block 256")
         self.ask("explain kernel k.cu step --line 1 --grid 4 --block 32 --arg n=128", USAGE, "one of k.cu:4\n")
         with open(self.at("bad.cu"), "w", encoding="utf-8") as file:
             file.write("__global__ void k(float* y) { y[q] = 1; }\n")
