@@ -115,8 +115,7 @@ std::variant<Traffic, Unavailable> predict_traffic(const Rules& rules, const Pro
     const auto answer = cached ? sum_footprints(rules, program, cache)
                                : sum_transactions(rules, program, cache.dlcm);
     if (const auto* traffic = std::get_if<Traffic>(&answer))
-        if (100 * traffic->useful_bytes > 101 * (traffic->read_bytes + traffic->write_bytes))
-            return near_reuse;  // blocks are estimated within 1 %
+        if (traffic->useful_bytes > traffic->read_bytes + traffic->write_bytes) return near_reuse;
     return answer;
 }
 

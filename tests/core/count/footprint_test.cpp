@@ -54,10 +54,10 @@ TEST(Footprint, of_runs_is_counted_as_a_set_would) {
             for (const Formula& formula : with_runs(k, threads))
                 for (const std::uint32_t width : {1u, 4u, 8u, 16u})
                     for (const std::uint64_t block : {32u, 64u, 128u}) {
-                        const auto blocks = touched({formula}, width, threads, block);
-                        if (!blocks) continue;
+                        if (!runs_of({.width_bytes = width, .formula = formula}, threads)) continue;
                         ++with;
-                        ASSERT_EQ(*blocks, counted({formula}, width, threads, block))
+                        ASSERT_EQ(*touched({formula}, width, threads, block),
+                                  counted({formula}, width, threads, block))
                             << formula->text() << " width " << width << " block " << block
                             << " threads " << threads;
                     }
@@ -88,6 +88,11 @@ TEST(Footprint, is_not_told_where_threads_far_apart_share_blocks) {
 TEST(Footprint, of_a_short_irregular_launch_is_walked) {
     const std::vector<Formula> scatter{index_of("hash(i, 16777216)", 4096)};
     EXPECT_EQ(touched(scatter, 4, 4096, 32), counted(scatter, 4, 4096, 32));
+}
+
+TEST(Footprint, of_nothing_is_nothing) {
+    EXPECT_EQ(blocks_of(ByteRuns{0, 0, 0, 1}, 32), 0u);
+    EXPECT_EQ(blocks_of(ByteRuns{0, 4, 0, 0}, 32), 0u);
 }
 
 }  // namespace

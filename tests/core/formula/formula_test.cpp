@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "core/count/footprint.h"
 #include "core/count/launch_sum.h"
 #include "core/count/predict.h"
 #include "core/machine/machine.h"
