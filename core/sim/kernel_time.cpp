@@ -281,12 +281,13 @@ double cycles_of_all(const LaunchModel& model, const SimResult& simulated, doubl
     const SimResult::End &from = simulated.ends[third - 1], &to = simulated.ends[2 * third - 1];
     const double pace = (to.at - from.at) / static_cast<double>(third) / share;
     // No part is busy longer than the launch takes, stores that still wait for device memory among
-    // its work. The first stores join less than later ones.
+    // its work. The first stores to few lines join less than later ones.
     std::array<double, sim_units> busy = simulated.busy;
     for (double& one : busy) one *= all / count;
     constexpr auto l2 = static_cast<std::size_t>(SimUnit::l2);
-    const double late = static_cast<double>(simulated.ends.size() - 2 * third);
-    busy[l2] = simulated.busy[l2] + (all - count) * (simulated.busy[l2] - to.l2_busy) / late;
+    const double late = simulated.busy[l2] - to.l2_busy;
+    const double of_late = static_cast<double>(simulated.ends.size() - 2 * third);
+    busy[l2] = std::min(busy[l2], simulated.busy[l2] + (all - count) * late / of_late);
     const double busiest = *std::ranges::max_element(busy);
     return std::max({cycles + (all - count) * pace, busiest / share, starts});
 }

@@ -154,8 +154,9 @@ class ByClang(Code):
         drawn = self.run_ok("explain", *shlex.split(found[0]["like"]), "--json").json["explanation"]["accesses"][0]
         self.assertEqual(drawn["instructions"][0]["predicted"]["load_sectors"], 32)
 
-    def test_names_a_number_that_is_missing(self):
-        self.assertIn("--arg n", self.refused("--code", LOOP, *LAUNCH))
+    def test_assumes_a_number_that_is_missing_and_names_it(self):
+        [assumed] = [one for one in self.result("--code", LOOP, *LAUNCH)["warnings"] if one["code"] == "W-ASSUMED"]
+        self.assertIn("--arg n=", assumed["message"])
 
     def test_takes_a_file_or_code(self):
         self.assertIn("--code", self.refused())

@@ -13,7 +13,7 @@ using namespace coalprof;
 
 __extension__ using Wide = unsigned __int128;
 
-constexpr std::array<std::pair<std::string_view, std::uint64_t>, 10> units{{
+constexpr std::array<std::pair<std::string_view, std::uint64_t>, 11> units{{
     {"", 1},
     {"B", 1},
     {"KiB", 1024},
@@ -21,6 +21,7 @@ constexpr std::array<std::pair<std::string_view, std::uint64_t>, 10> units{{
     {"GiB", 1073741824},
     {"TiB", 1099511627776},
     {"kB", 1000},
+    {"KB", 1000},
     {"MB", 1000000},
     {"GB", 1000000000},
     {"TB", 1000000000000},
