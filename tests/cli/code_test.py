@@ -156,7 +156,7 @@ class ByClang(Code):
 
     def test_assumes_a_number_that_is_missing_and_names_it(self):
         [assumed] = [one for one in self.result("--code", LOOP, *LAUNCH)["warnings"] if one["code"] == "W-ASSUMED"]
-        self.assertIn("--arg n=", assumed["message"])
+        self.assertIn("--arg n=", assumed["text"])
 
     def test_takes_a_file_or_code(self):
         self.assertIn("--code", self.refused())
