@@ -58,7 +58,7 @@ TEST(Verify, finds_counters_that_differ_and_says_how_many_agree) {
     EXPECT_EQ(report.code(), ExitCode::finding);
     EXPECT_EQ(report.cases.front().held() + 1, same.cases.front().held());
     ASSERT_EQ(report.cases.front().findings().size(), 1u);
-    const GateFinding& found = report.cases.front().findings().front();
+    const GateFinding found = report.cases.front().findings().front();
     EXPECT_EQ(found.counter, "load_sectors");
     EXPECT_EQ(found.now.value() - found.before.value(), 1);
     EXPECT_THAT(report.headline, testing::HasSubstr(fmt::format("{} of {} counters of 1 points",

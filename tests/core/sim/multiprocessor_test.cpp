@@ -167,6 +167,27 @@ TEST(SimulatedMultiprocessor, takes_stores_one_after_the_other_where_they_meet_i
     EXPECT_DOUBLE_EQ(l2_cycles(1.5, 0xF), 1.5 * 4 * 0.5);
 }
 
+// docs/measurements/h200/few_lines.txt: of 200 stores to a line, 26 cycles apart, the first 61 are
+// requests of their own; then one leaves each 1,500 cycles that the slice takes, at 3,000, 4,500
+// and in the end. Where L1's banks are busy all the time, none leaves before.
+TEST(SimulatedMultiprocessor, sends_stores_to_few_lines_while_a_slice_has_few) {
+    const auto requests = [](std::uint16_t passes) {
+        BlockTraces traces = stores(1, 1, 200);
+        for (TraceEvent& event : traces.blocks[0][0].events) {
+            event.passes.data = passes;
+            event.cost = {.issued = 26};
+        }
+        MultiprocessorRates rates = rates_of_test();
+        rates.join_cycles = 8;
+        rates.slices = 80;
+        rates.slice_sector = 1500 / 2.6 / 80;
+        rates.store_crowds = {80};
+        return simulate_multiprocessor(traces, rates, {{}}).write_requests[0];
+    };
+    EXPECT_DOUBLE_EQ(requests(1), 64);
+    EXPECT_DOUBLE_EQ(requests(30), 1);
+}
+
 // docs/measurements/h200/stores.txt: whether the sectors are whole makes no difference.
 TEST(SimulatedMultiprocessor, takes_as_long_for_part_of_a_sector_as_for_all_of_it) {
     const auto l2_cycles = [](std::uint8_t whole) {
