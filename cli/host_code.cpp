@@ -6,6 +6,7 @@
 #include <charconv>
 #include <iterator>
 
+#include "core/formula/lexer.h"
 #include "core/text/name_list.h"
 #include "core/text/number.h"
 
@@ -61,7 +62,7 @@ class HostCode {
         if (std::string_view("\n}").find(plain_[at]) != std::string_view::npos) return false;
         std::vector<Statement> around = statements_around(at);
         std::erase_if(around, [&](const Statement& one) { return is_transparent(text_of(one)); });
-        // What is in the braces of a value, f({a, b}), is no statement.
+        // Braces of a value, as in f({a, b}), hold no statement.
         while (!around.empty() && !is_whole(trimmed(text_of(around.back())))) around.pop_back();
         // A class may have functions of the device beside those of the host.
         const auto is_of_device_at = [&](const Statement& one) {
@@ -82,7 +83,7 @@ class HostCode {
         // What uses its names would be an error each of the next round.
         for (const std::string& name : names)
             for (Place use = one.end; (use = plain_.find(name, use)) < end_of_scope; ++use)
-                if (!is_of_name(plain_[use - 1]) && !is_of_name(plain_[use + name.size()]))
+                if (!is_name_char(plain_[use - 1]) && !is_name_char(plain_[use + name.size()]))
                     leave_out(use);
         return has_changed;
     }
@@ -133,7 +134,7 @@ class HostCode {
         bool is_behind_type = false;
         for (Place at = 0, end = 0; at < text.size(); at = std::max(end, at + 1)) {
             end = at;
-            while (end < text.size() && is_of_name(text[end])) ++end;
+            while (end < text.size() && is_name_char(text[end])) ++end;
             const std::string word(text.substr(at, end - at));
             const Place next = std::min(text.find_first_not_of(blanks, end), text.size() - 1);
             if (is_behind_type && !word.empty() && text.find_first_of("=;({[,", next) == next)
@@ -144,9 +145,6 @@ class HostCode {
                                      : word != "return" && !is_digit(word.front());
         }
         return names;
-    }
-    static bool is_of_name(char c) {
-        return c == '_' || is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
     }
     // All statements and blocks that the place is in, the outermost first.
     std::vector<Statement> statements_around(Place at) const {
@@ -192,7 +190,7 @@ class HostCode {
     static std::string name_of_kernel(std::string_view text) {
         for (Place open = 0; (open = text.find('(', open)) != text.npos; ++open) {
             const std::string_view before = trimmed(text.substr(0, open));
-            const auto first = std::find_if_not(before.rbegin(), before.rend(), is_of_name);
+            const auto first = std::find_if_not(before.rbegin(), before.rend(), is_name_char);
             std::string name(first.base(), before.end());
             if (name.empty() || name.find("bounds") == name.npos) return name;
             open = text.find(')', open);

@@ -424,7 +424,7 @@ ExitCode run_within(LimitsHeld& limits, KernelCommand command, const Invocation&
         for (const ArgumentAxis& axis : one.axes.arguments) {
             if (axis.values.size() != 2 || axis.values.back().find('.') != std::string::npos)
                 continue;
-            const Code code = one.files->of(machines.front()).kernel(one.name).code;
+            const Code code = one.files->of(machines.front()).kernel(one.name, false).code;
             for (const PtxParameter& to : code.parameters)
                 if (axis.names.front() == to.source.name && to.type.starts_with('f'))
                     output.note(

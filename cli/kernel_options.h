@@ -56,7 +56,7 @@ class KernelFile {
     };
     // Finds a kernel by its mangled or demangled name, the name alone, or a regular expression;
     // without a name, the only one. Throws UsageError where none or several fit.
-    // `assembles`: with what ptxas makes of it.
+    // `assembles`: takes registers, widths and costs from what ptxas makes of it.
     Kernel kernel(const std::string& name, bool assembles = true) const;
     // The symbols of all that `name` fits; empty: of all kernels.
     std::vector<std::string> names_found_by(const std::string& name) const;

@@ -16,9 +16,9 @@ struct PtxTexts {
     CompiledCuda compiled = {};           // of CUDA source; its PTX is in `made`
 };
 
-// The bytes of the file. Throws UsageError, Stopped.
-// Refuses "FILE.cu:3".
+// Throws UsageError for "FILE.cu:3" of a file that is there.
 void refuse_line(const std::string& file);
+// The bytes of the file. Throws UsageError, Stopped.
 std::string read_ptx_source(const std::string& file);
 // Throws Error: UsageError where there is no PTX in it, ExitCode::environment where nvcc is needed
 // and missing.

@@ -477,7 +477,7 @@ std::vector<std::string> assumed_arguments(const Code& code, const std::vector<s
     for (const std::size_t i : missing_parameters(code, typed)) {
         const PtxParameter& one = code.parameters[i];
         if (sizes.empty()) sizes = sizes_by_threads(code, threads);
-        // What is in structures without names and compared with nothing may be a stride in bytes.
+        // A member without a name that is compared with nothing may be a stride in bytes.
         const bool is_nameless = i >= code.own_parameters() && one.source.name.empty();
         if (one.size_bytes > 8 || (is_nameless && sizes[i] == 0)) continue;
         const bool is_size = one.size_bytes > 1 && !one.type.starts_with('f');

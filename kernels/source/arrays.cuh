@@ -6,21 +6,14 @@
 
 namespace coalprof {
 
-// Values of a marked array: before any launch, and where a thread stored.
-template <unsigned bytes>
-__device__ __forceinline__ Value<bytes> untouched_value(Index element, Word seed) {
+// The value of a marked array where some thread stored, or before any launch.
+template <unsigned bytes, bool is_stored = false>
+__device__ __forceinline__ Value<bytes> marked_value(Index element, Word seed) {
     Value<bytes> value;
 #pragma unroll
     for (unsigned w = 0; w < words_of(bytes); ++w)
-        value.word[w] = untouched_word(bytes, element, w, seed);
-    return value;
-}
-template <unsigned bytes>
-__device__ __forceinline__ Value<bytes> touched_value(Index element, Word seed) {
-    Value<bytes> value;
-#pragma unroll
-    for (unsigned w = 0; w < words_of(bytes); ++w)
-        value.word[w] = touched_word(bytes, element, w, seed);
+        value.word[w] = is_stored ? touched_word(bytes, element, w, seed)
+                                  : untouched_word(bytes, element, w, seed);
     return value;
 }
 
@@ -28,7 +21,7 @@ __device__ __forceinline__ Value<bytes> touched_value(Index element, Word seed) 
 template <unsigned bytes, Content content>
 __device__ __forceinline__ Value<bytes> start_value(Index element, const Operand& operand) {
     if constexpr (content == Content::marked) {
-        return untouched_value<bytes>(element, operand.seed);
+        return marked_value<bytes>(element, operand.seed);
     } else {
         Index whole = start_count(element, operand.seed);
         if constexpr (content == Content::rows)
@@ -82,7 +75,7 @@ __device__ __forceinline__ void compare_with_start(const Operand& operand, Index
 template <unsigned bytes>
 __device__ __forceinline__ void compare_with_touched(const Operand& operand, Index element,
                                                      Index* first_wrong) {
-    compare_with(touched_value<bytes>(element, operand.seed), operand, element, first_wrong);
+    compare_with(marked_value<bytes, true>(element, operand.seed), operand, element, first_wrong);
 }
 
 // The same where threads stored the content of another array: element `from` of `source`.
@@ -90,14 +83,13 @@ template <unsigned bytes>
 __device__ __forceinline__ void compare_with_origin(const Operand& operand, Index element,
                                                     const Operand& source, Index from,
                                                     Index* first_wrong) {
-    compare_with(untouched_value<bytes>(from, source.seed), operand, element, first_wrong);
+    compare_with(marked_value<bytes>(from, source.seed), operand, element, first_wrong);
 }
 
 // Restores the start value where a thread stored; all threads with the same place write the same.
 template <unsigned bytes>
 __device__ __forceinline__ void restore(const Operand& operand, Index element) {
-    store_value(untouched_value<bytes>(element, operand.seed), operand.base + element * bytes,
-                true);
+    store_value(marked_value<bytes>(element, operand.seed), operand.base + element * bytes, true);
 }
 
 }  // namespace coalprof

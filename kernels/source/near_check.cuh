@@ -22,7 +22,7 @@ template <Memory memory, unsigned bytes>
 __device__ __forceinline__ void fill_near(const NearArray& array) {
 #pragma unroll 1
     for (Word e = array.worker; e < array.elements; e += array.workers)
-        store_value<memory>(untouched_value<bytes>(e, array.seed), array.base + e * bytes, true);
+        store_value<memory>(marked_value<bytes>(e, array.seed), array.base + e * bytes, true);
 }
 
 // Calls visit(element) for the elements that this thread touches.
@@ -46,7 +46,7 @@ __device__ __forceinline__ void compare_stored(Word& seen, const NearArray& arra
                                                int per_thread, Index threads) {
     each_own(formula, first, block, per_thread, threads, [&](Index element) {
         seen |= difference<memory>(array.base + element * bytes,
-                                   touched_value<bytes>(element, array.seed));
+                                   marked_value<bytes, true>(element, array.seed));
     });
 }
 
@@ -56,8 +56,8 @@ __device__ __forceinline__ void restore_stored(const NearArray& array, const For
                                                Index first, int block, int per_thread,
                                                Index threads) {
     each_own(formula, first, block, per_thread, threads, [&](Index element) {
-        store_value<memory>(untouched_value<bytes>(element, array.seed),
-                            array.base + element * bytes, true);
+        store_value<memory>(marked_value<bytes>(element, array.seed), array.base + element * bytes,
+                            true);
     });
 }
 
@@ -66,7 +66,7 @@ template <Memory memory, unsigned bytes>
 __device__ __forceinline__ void compare_filled(Word& seen, const NearArray& array) {
 #pragma unroll 1
     for (Word e = array.worker; e < array.elements; e += array.workers)
-        seen |= difference<memory>(array.base + e * bytes, untouched_value<bytes>(e, array.seed));
+        seen |= difference<memory>(array.base + e * bytes, marked_value<bytes>(e, array.seed));
 }
 
 }  // namespace coalprof
